@@ -423,8 +423,8 @@ anyDatabase('images', (_fresh, kind) => {
     )
     const answer = await ask({ model: 'dall-e-2', prompt: 'a lock', n: 4 }, generations)
     expect(answer.text).toBe(reply(3))
-    await ask({ model: 'dall-e-2', prompt: 'a lock', n: 4 }, generations)
-    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([3 * 0.02 * unitsOfDollar, 0])
+    expect((await ask({ model: 'dall-e-2', prompt: 'a lock', n: 4 }, generations)).status).toBe(502)
+    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([3 * 0.02 * unitsOfDollar])
     await requireBalancedBooks(server)
   })
 

@@ -16,6 +16,7 @@ export class ReplyBuilder {
   #blocks = 0
   #hasAnswer = false
   #calls = 0
+  #hasUsage = false
   #open: { readonly index: number; readonly block: SaidBlock } | undefined
   readonly #openCalls = new Map<string, number>()
   /** Sources received while no text was open. */
@@ -130,6 +131,7 @@ export class ReplyBuilder {
   }
 
   usage(usage: Usage): void {
+    this.#hasUsage = true
     this.#add({ type: 'usage', usage })
   }
 
@@ -146,10 +148,14 @@ export class ReplyBuilder {
     this.#isOver = true
   }
 
-  /** The upstream has ended the reply. An empty reply without a recognized finish reason is an error. */
-  end(): void {
+  /**
+   * The upstream has ended the reply. An empty reply without a recognized finish reason is an error; with `needsUsage`, also one that
+   * ended in the ordinary way and has no usage.
+   */
+  end({ needsUsage = false } = {}): void {
     if (this.#isOver) return
-    if (this.#finish && isUnclear(this.#finish.reason) && !this.hasOutput) {
+    const isUntold = needsUsage && this.#finish?.reason === 'stop' && !this.#hasUsage
+    if (this.#finish && (isUntold || isUnclear(this.#finish.reason)) && !this.hasOutput) {
       this.fail(errorFacts('the upstream gave no answer'))
       return
     }

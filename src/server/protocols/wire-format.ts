@@ -24,13 +24,18 @@ export interface WireFormat {
   readonly answersWithout?: string
   /** Whether this body is a reply, for replies that need no such list. */
   answersWith?(reply: JsonObject): boolean
+  /**
+   * Whether a complete reply with that list answers nothing, so that another channel may answer: an empty list, entries without
+   * content. A documented empty answer is none of these: refused, blocked, or ended by the model. `asked` is the request body.
+   */
+  isEmpty?(reply: JsonObject, asked: JsonObject): boolean
   /** The member of a complete reply that names the model, if it is not `model`. */
   readonly replyModelIn?: string
   /** The form of the reply, if it is not JSON: a short text, or bytes that pass through unchanged. */
   repliesIn?(body: JsonObject): 'json' | 'text' | 'bytes'
   /**
    * Repairs a complete reply where the upstream ignored part of the request; undefined when nothing has to change. `asked` is the
-   * request body. Throws `untranslatable` when it cannot be repaired.
+   * request body. Throws `untranslatable` when it cannot be repaired, and `upstream_failed` when it lacks a part of the answer.
    */
   mendReply?(reply: Buffer, asked: JsonObject): Buffer | undefined
   /** Usage of a complete reply; undefined when the upstream reported none. */

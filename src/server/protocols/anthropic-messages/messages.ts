@@ -52,6 +52,7 @@ export const anthropicMessages: WireFormat = {
   },
 
   answerIn: 'content',
+  isEmpty: isEmptyMessage,
   readUsage: (reply) => readMessagesUsage(reply, undefined),
   replyText: (reply) => arrayAt(reply, 'content').filter(isObject).map(blockText).join('\n'),
 
@@ -62,7 +63,10 @@ export const anthropicMessages: WireFormat = {
     terminalText: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
     readUsage: (data, before) => readMessagesUsage(objectAt(data, 'message') ?? data, before),
     isUsageOnly: () => false,
-    hasOutput: (data) => data.type === 'content_block_delta' || data.type === 'message_delta',
+    hasOutput: (data) =>
+      data.type === 'content_block_delta' ||
+      textAt(objectAt(data, 'content_block') ?? {}, 'text') !== '' ||
+      (data.type === 'message_delta' && !endsUntold(objectAt(data, 'delta') ?? {}, data)),
     isFinish: (data) => data.type === 'message_delta' && typeof objectAt(data, 'delta')?.stop_reason === 'string',
     deltaText: (data) =>
       data.type === 'content_block_start'
@@ -76,6 +80,19 @@ export const anthropicMessages: WireFormat = {
     renameModel: renameStartModel,
     heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',
   },
+}
+
+export function isEmptyMessage(reply: JsonObject): boolean {
+  return arrayAt(reply, 'content').length === 0 && endsUntold(reply, reply)
+}
+
+/**
+ * Whether a turn without content ended without a reason for it and without any usage. The vendor's own empty answers have another stop
+ * reason, or a usage. `holder` is what has the usage: a reply, or an event.
+ */
+function endsUntold({ stop_reason }: JsonObject, holder: JsonObject): boolean {
+  const isOrdinary = stop_reason === 'end_turn' || stop_reason === undefined || stop_reason === null
+  return isOrdinary && typeof objectAt(holder, 'usage')?.output_tokens !== 'number'
 }
 
 /** A web search, or the code execution container, which is billed once however often it is used. */

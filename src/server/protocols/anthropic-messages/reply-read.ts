@@ -4,7 +4,7 @@ import { errorFacts, parseData } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { repeatedMessageStart, replayMessage } from './forms.ts'
-import { readAnthropicError } from './messages.ts'
+import { isEmptyMessage, readAnthropicError } from './messages.ts'
 import { ReplyBlocks } from './reply-blocks.ts'
 import { readMessagesUsage } from './usage.ts'
 
@@ -15,9 +15,12 @@ import { readMessagesUsage } from './usage.ts'
 export const readReply: Codec['readReply'] = (reply, context) => {
   if (reply.type === 'error' || objectAt(reply, 'error')) return [{ type: 'error', error: readAnthropicError(reply) }]
   if (!Array.isArray(reply.content)) return [{ type: 'error', error: errorFacts('the upstream sent no valid answer') }]
+  if (isEmptyMessage(reply)) return [{ type: 'error', error: noAnswer }]
   const reader = new MessageReader(context)
   return [...replayMessage(reply), { type: 'message_stop' }].flatMap((event) => reader.read(event))
 }
+
+const noAnswer = errorFacts('the upstream gave no answer')
 
 export const readEvents = (context: ReadContext): EventReader => {
   const reader = new MessageReader(context)
@@ -34,6 +37,9 @@ class MessageReader {
   readonly #blocks: ReplyBlocks
   #hasStarted = false
   #hasHead = false
+  #hasContent = false
+  /** The end of the reply has a usage. */
+  #isToldUsage = false
   #isOver = false
   #usage: Usage | undefined
   #finish: { readonly reason: FinishReason; readonly stopSequence?: string; readonly explanation?: string } | undefined
@@ -55,6 +61,7 @@ class MessageReader {
         this.#hasHead = true
         return this.#begun(this.#readUsage(objectAt(event, 'message') ?? {}))
       case 'content_block_start':
+        this.#hasContent = true
         return this.#begun(this.#blocks.start(event.index, objectAt(event, 'content_block') ?? {}))
       case 'content_block_delta':
         return this.#begun(this.#blocks.delta(event.index, objectAt(event, 'delta') ?? {}))
@@ -62,6 +69,7 @@ class MessageReader {
         return this.#begun(this.#blocks.stop(event.index))
       case 'message_delta':
         this.#finish = readFinish(objectAt(event, 'delta') ?? {}) ?? this.#finish
+        this.#isToldUsage ||= typeof objectAt(event, 'usage')?.output_tokens === 'number'
         return this.#begun(this.#readUsage(event))
       case 'message_stop':
         return this.#end()
@@ -85,6 +93,10 @@ class MessageReader {
   }
 
   #end(): ReplyEvent[] {
+    if (!this.#hasContent && this.#settledReason() === 'stop' && !this.#isToldUsage) {
+      this.#isOver = true
+      return this.#begun([{ type: 'error', error: noAnswer }])
+    }
     const events = this.#begun([...this.#blocks.stopAll(), ...this.#blocks.citeRest()])
     const finish = { type: 'finish' as const, ...this.#finish, reason: this.#settledReason() }
     this.#isOver = true

@@ -19,7 +19,7 @@ export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[]
     }
     readStop(builder, reply)
     readUsage(builder, reply)
-    builder.end()
+    builder.end({ needsUsage: true })
   })
 }
 
@@ -42,7 +42,7 @@ export function readStreamEvents(context: ReadContext): EventReader {
         return readStop(builder, data)
       case 'metadata':
         readUsage(builder, data)
-        return isStopped ? builder.end() : undefined
+        return isStopped ? builder.end({ needsUsage: true }) : undefined
       case 'error':
         return readError(builder, data)
     }

@@ -82,7 +82,7 @@ function readEnd(builder: ReplyBuilder, end: JsonObject): void {
     builder.fail(errorFacts(message, { code: reason, status: reason === 'TIMEOUT' ? 504 : 0 }))
   }
   builder.stop(reasons.get(reason) ?? 'other')
-  builder.end()
+  builder.end({ needsUsage: true })
 }
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map([

@@ -23,6 +23,10 @@ export const openAiCompletions: WireFormat = {
 
   promptText: (body) => promptTexts(body.prompt),
   answerIn: 'choices',
+  isEmpty: (reply) =>
+    arrayAt(reply, 'choices')
+      .filter(isObject)
+      .every((choice) => typeof choice.text !== 'string' && !isFinished(choice)),
   readUsage: readReportedUsage,
   replyText: (reply) => choiceTexts(reply).join('\n'),
 

@@ -5,6 +5,8 @@ import { openAiEmbeddings } from './embeddings.ts'
 import { readVector, vectorToBase64 } from './vectors.ts'
 
 const asked = (more: Record<string, unknown> = {}) => ({ model: 'm', input: ['a', 'b'], ...more })
+/** The fixtures have one vector. */
+const askedOne = (more: Record<string, unknown> = {}) => asked({ input: 'a', ...more })
 const reply = (...data: unknown[]) =>
   Buffer.from(JSON.stringify({ object: 'list', data, model: 'm', usage: { prompt_tokens: 4 } }))
 const entry = (index: number | undefined, embedding: unknown) => ({ object: 'embedding', index, embedding })
@@ -37,19 +39,19 @@ describe('an answer with embeddings', () => {
   const base64 = fixture('openai-other/embeddings_base64.json')
 
   it('[221] becomes base64 for a caller that requested it, when the upstream sent numbers', () => {
-    const { data, usage } = mend(floats, asked({ encoding_format: 'base64' }))
+    const { data, usage } = mend(floats, askedOne({ encoding_format: 'base64' }))
     expect([data, usage]).toEqual([JSON.parse(base64.toString()).data, JSON.parse(floats.toString()).usage])
   })
 
   it('[222] [223] becomes numbers for a caller that requested them or nothing, when the upstream sent base64', () => {
-    for (const request of [asked(), asked({ encoding_format: 'float' })])
+    for (const request of [askedOne(), askedOne({ encoding_format: 'float' })])
       expect(mend(base64, request).data).toEqual(JSON.parse(floats.toString()).data)
   })
 
   it('[264] is unchanged when it already has the requested encoding', () => {
-    expect(mend(floats, asked())).toBeUndefined()
-    expect(mend(floats, asked({ encoding_format: 'float' }))).toBeUndefined()
-    expect(mend(base64, asked({ encoding_format: 'base64' }))).toBeUndefined()
+    expect(mend(floats, askedOne())).toBeUndefined()
+    expect(mend(floats, askedOne({ encoding_format: 'float' }))).toBeUndefined()
+    expect(mend(base64, askedOne({ encoding_format: 'base64' }))).toBeUndefined()
   })
 
   it('[224] is sorted by the order of the inputs', () => {
@@ -63,18 +65,32 @@ describe('an answer with embeddings', () => {
     expect(mend(reply(entry(0, [1]), entry(0, [2])), asked()).data).toEqual(told)
   })
 
+  it('is a failure of the host when it has fewer vectors than inputs, or an empty one', () => {
+    const faulty = [
+      reply(entry(0, [1])),
+      reply(entry(0, [1]), entry(1, null)),
+      reply(entry(0, []), entry(1, [1])),
+      reply(entry(0, ''), entry(1, 'AAAA')),
+      reply({ index: 0 }, { embedding: [1], object: 'embedding' }),
+    ]
+    for (const body of faulty) expect(failureOf(() => mend(body, asked()))).toMatchObject({ code: 'upstream_failed' })
+    expect(mend(reply(entry(0, [1])), asked({ input: [1, 2, 3] }))).toBeUndefined()
+    expect(mend(reply(entry(0, [1])), asked({ input: [{ text: 'a' }, { image: 'b' }] }))).toBeUndefined()
+    expect(mend(reply({ embedding: [1], index: 0, object: 'embedding' }), askedOne())).toBeUndefined()
+  })
+
   it('[228] is refused when the host ignored the number of dimensions', () => {
-    expect(failureOf(() => mend(floats, asked({ dimensions: 2 })))).toMatchObject({
+    expect(failureOf(() => mend(floats, askedOne({ dimensions: 2 })))).toMatchObject({
       code: 'untranslatable',
       params: { field: 'dimensions' },
     })
-    expect(mend(floats, asked({ dimensions: 3 }))).toBeUndefined()
-    expect(mend(base64, asked({ dimensions: 3, encoding_format: 'base64' }))).toBeUndefined()
+    expect(mend(floats, askedOne({ dimensions: 3 }))).toBeUndefined()
+    expect(mend(base64, askedOne({ dimensions: 3, encoding_format: 'base64' }))).toBeUndefined()
   })
 
   it('is unchanged if the caller requests bits or bytes, or if it has no vectors', () => {
-    expect(mend(base64, asked({ embedding_type: 'binary' }))).toBeUndefined()
-    expect(mend(base64, asked({ output_dtype: 'int8' }))).toBeUndefined()
+    expect(mend(base64, askedOne({ embedding_type: 'binary' }))).toBeUndefined()
+    expect(mend(base64, askedOne({ output_dtype: 'int8' }))).toBeUndefined()
     for (const odd of ['{"data":[]}', '{"error":{"message":"no"}}', '{"data":7}', '[]', '{"data":[1'])
       expect(mend(Buffer.from(odd), asked({ encoding_format: 'base64' }))).toBeUndefined()
   })

@@ -2,7 +2,7 @@ import type { Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { readChatUsage } from '../openai-chat/chat.ts'
 import { readModel, requirePresent } from '../read-request.ts'
-import { type JsonObject, objectAt, type WireFormat } from '../wire-format.ts'
+import { arrayAt, type JsonObject, objectAt, type WireFormat } from '../wire-format.ts'
 import { promptTexts } from './completions.ts'
 import { repairEmbeddings } from './repair-embeddings.ts'
 
@@ -28,6 +28,7 @@ export const openAiEmbeddings: WireFormat = {
 
   promptText: (body) => promptTexts(body.input),
   answerIn: 'data',
+  isEmpty: (reply) => arrayAt(reply, 'data').length === 0,
   mendReply: repairEmbeddings,
   readUsage: (reply) => readInputUsage(objectAt(reply, 'usage')),
   replyText: () => '',

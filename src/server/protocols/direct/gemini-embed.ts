@@ -26,6 +26,11 @@ const embedFormat = (format: CallerFormat, requestsOf: (body: JsonObject) => rea
   promptText: (body) => requestsOf(body).map(textOf),
   answerIn: 'embeddings',
   answersWithout: 'embedding',
+  isEmpty(reply, asked) {
+    const vectors = [...arrayAt(reply, 'embeddings'), ...(isObject(reply.embedding) ? [reply.embedding] : [])]
+    const isVector = (vector: unknown) => isObject(vector) && arrayAt(vector, 'values').length > 0
+    return vectors.filter(isVector).length < requestsOf(asked).length
+  },
   replyModelIn: 'modelVersion',
   readUsage(reply) {
     const input = countAt(objectAt(reply, 'usageMetadata'), 'promptTokenCount')

@@ -44,6 +44,7 @@ const images = (format: CallerFormat, defaultModel: string, needs: 'prompt' | 'i
   promptText: (body) => [textAt(body, 'prompt')],
   answerIn: 'data',
   billsEntries: true,
+  isEmpty: (reply) => !arrayAt(reply, 'data').some(isImage),
   readUsage: (reply, facts) => readImageUsage(objectAt(reply, 'usage'), arrayAt(reply, 'data').filter(isImage).length, facts),
   replyText: () => '',
 
@@ -55,7 +56,7 @@ const images = (format: CallerFormat, defaultModel: string, needs: 'prompt' | 'i
     terminalText: '',
     readUsage: (data, before) => (isDone(data) ? withImage(before, readTokens(objectAt(data, 'usage'))) : before),
     isUsageOnly: () => false,
-    hasOutput: (data) => typeof data.b64_json === 'string' || typeof data.url === 'string',
+    hasOutput: (data) => textAt(data, 'b64_json') !== '' || textAt(data, 'url') !== '',
     isFinish: isDone,
     deltaText: () => '',
     readError: readStreamError,
@@ -148,7 +149,7 @@ function imagesReturned(body: JsonObject, count: number): number {
 }
 
 function isDone(event: JsonObject): boolean {
-  return /\.completed$/.test(textAt(event, 'type'))
+  return /\.completed$/.test(textAt(event, 'type')) && isImage(event)
 }
 
 /** Adds an image to the usage: the last reported token counts apply, as in every stream, and each image counts as a call. */
@@ -157,9 +158,9 @@ function withImage(before: Usage | undefined, tokens: Usage | undefined): Usage 
   return tokens ? { ...tokens, calls } : imagesWithoutTokens(calls)
 }
 
-/** Some hosts return a reason in place of a failed image. */
+/** Some hosts return a reason, an empty object or an empty URL in place of a failed image. */
 function isImage(entry: unknown): boolean {
-  return isObject(entry) && !entry.error
+  return isObject(entry) && !entry.error && (textAt(entry, 'url') !== '' || textAt(entry, 'b64_json') !== '')
 }
 
 /** Some hosts have their own members for several images: returned images are charged, not `n`. */

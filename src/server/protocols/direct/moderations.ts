@@ -1,6 +1,6 @@
 import { noUsage } from '../../../contract/usage.ts'
 import { requirePresent } from '../read-request.ts'
-import { textAt, type WireFormat } from '../wire-format.ts'
+import { arrayAt, textAt, type WireFormat } from '../wire-format.ts'
 import { promptTexts } from './completions.ts'
 import { directFacts } from './direct-facts.ts'
 
@@ -17,6 +17,7 @@ export const openAiModerations: WireFormat = {
 
   promptText: (body) => promptTexts(body.input),
   answerIn: 'results',
+  isEmpty: (reply) => arrayAt(reply, 'results').length === 0,
   readUsage: () => noUsage,
   replyText: () => '',
   stream: null,

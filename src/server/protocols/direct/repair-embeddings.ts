@@ -7,7 +7,7 @@ import { readVector, vectorToBase64 } from './vectors.ts'
  * Repairs an embeddings reply: every vector in the requested encoding, in the order of the inputs. The official SDKs request base64 by
  * default, and would misread the numbers of hosts that ignore it. Undefined when no change is needed, which is decided without parsing
  * the numbers. Throws `untranslatable` when the host ignored the number of dimensions. Source: protocols notes 1.4, edge cases 221 to
- * 224 and 228.
+ * 224 and 228. Throws `upstream_failed` for fewer vectors than inputs, or an empty one.
  */
 export function repairEmbeddings(reply: Buffer, asked: JsonObject): Buffer | undefined {
   // Vectors of bits or bytes, in the vendor's own members, are passed through.
@@ -17,6 +17,7 @@ export function repairEmbeddings(reply: Buffer, asked: JsonObject): Buffer | und
   const entries = (list && entriesOf(reply, list.valueStart)) ?? []
   const [first] = entries
   if (!first) return undefined
+  requireVectors(reply, entries, inputsOf(asked.input))
 
   const isBase64 = asked.encoding_format === 'base64'
   const embedding = parseObject(reply, first)?.embedding
@@ -25,6 +26,33 @@ export function repairEmbeddings(reply: Buffer, asked: JsonObject): Buffer | und
   const isOrdered = entries.every((entry, at) => indexIn(reply, entry) === at)
   return isEncoded && isOrdered ? undefined : rewritten(reply, isBase64)
 }
+
+/** The number of inputs, each with a vector of its own. Parts that are objects, such as images, may share one. */
+function inputsOf(input: unknown): number {
+  if (!Array.isArray(input) || typeof input[0] === 'number' || input.some(isObject)) return 1
+  return input.length
+}
+
+function requireVectors(reply: Buffer, entries: readonly Place[], inputs: number): void {
+  const vectors = entries.filter((entry) => hasVector(reply, entry)).length
+  if (vectors === entries.length && vectors >= inputs) return
+  fail('upstream_failed', {
+    reason: { zh: `它只给出 ${vectors} 个向量，而输入有 ${inputs} 个`, en: `it gave ${vectors} vectors for ${inputs} inputs` },
+  })
+}
+
+/** Whether the entry has a vector that is not empty, decided without parsing it. */
+function hasVector(text: Buffer, { start, end }: Place): boolean {
+  for (let at = text.indexOf(vectorMember, start); at >= 0 && at < end; at = text.indexOf(vectorMember, at + 1)) {
+    const [, value] = /^"embedding"\s*:\s*(.{0,40})/s.exec(text.toString('latin1', at, Math.min(at + 80, end))) ?? []
+    if (value !== undefined) return !emptyVector.test(value)
+  }
+  return false
+}
+
+/** Also the value of `object`, which no colon follows. */
+const vectorMember = '"embedding"'
+const emptyVector = /^(?:null|\[\s*\]|""|\{\s*\})/
 
 type Place = Pick<Member, 'start' | 'end'>
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { readModel, requireArray } from '../read-request.ts'
-import { countAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
+import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
 import { directFacts } from './direct-facts.ts'
 import { writeRanking } from './rerank-results.ts'
 
@@ -19,6 +19,7 @@ export const rerank: WireFormat = {
 
   promptText: (body) => [textAt(body, 'query'), ...documentTexts(body)],
   answerIn: 'results',
+  isEmpty: (reply, asked) => arrayAt(reply, 'results').length === 0 && arrayAt(asked, 'documents').length > 0,
   mendReply: mendRanking,
   readUsage: (reply) => readRerankUsage(reply),
   replyText: () => '',
@@ -42,11 +43,12 @@ export function documentTexts(body: JsonObject): string[] {
   )
 }
 
-/** Undefined when the ranking already has the common form, so that its bytes are kept. */
+/** Undefined when the ranking already has the common form, so that its bytes are kept. Some hosts send the bare list. */
 function mendRanking(reply: Buffer, asked: JsonObject): Buffer | undefined {
-  const parsed: unknown = JSON.parse(reply.toString('utf8', reply[0] === 0xef ? 3 : 0))
+  const sent: unknown = JSON.parse(reply.toString('utf8', reply[0] === 0xef ? 3 : 0))
+  const parsed = Array.isArray(sent) && isObject(sent[0]) ? { results: sent } : sent
   const ranking = isObject(parsed) ? writeRanking(parsed, asked) : undefined
-  return ranking && !isDeepStrictEqual(ranking, parsed) ? Buffer.from(JSON.stringify(ranking)) : undefined
+  return ranking && !isDeepStrictEqual(ranking, sent) ? Buffer.from(JSON.stringify(ranking)) : undefined
 }
 
 /** Jina reports tokens, Cohere reports tokens and billed units. */

@@ -49,6 +49,7 @@ export const geminiGenerate: WireFormat = {
 
   answerIn: 'candidates',
   answersWithout: 'promptFeedback',
+  isEmpty: (reply) => !isObject(reply.promptFeedback) && partsOf(reply).length === 0 && !isFinished(reply),
   replyModelIn: 'modelVersion',
   readUsage: (reply) => readGeminiUsage(reply),
   replyText: partsText,

@@ -27,7 +27,7 @@ import {
   type UpstreamErrorFacts,
   type WireFormat,
 } from '../wire-format.ts'
-import { readOpenAiError } from './errors.ts'
+import { readErrorInChoices, readOpenAiError } from './errors.ts'
 import { gatherChat, replayChat, reportedUsage } from './forms.ts'
 import { toolMemberOf } from './tool-member.ts'
 
@@ -46,6 +46,7 @@ export const openAiChat: WireFormat = {
 
   promptText: (body) => textsOf([body.messages, body.tools, body.functions, body.response_format]),
   answerIn: 'choices',
+  isEmpty: (reply) => choicesOf(reply).every(isEmptyChoice),
   readUsage: readReportedUsage,
   replyText: (reply) =>
     arrayAt(reply, 'choices')
@@ -60,7 +61,10 @@ export const openAiChat: WireFormat = {
     terminalText: 'data: [DONE]\n\n',
     readUsage: (data, before) => readReportedUsage(data) ?? before,
     isUsageOnly: (data) => arrayAt(data, 'choices').length === 0 && isObject(data.usage),
-    hasOutput: (data) => choicesOf(data).some((choice) => isFinished(choice) || hasContent(objectAt(choice, 'delta') ?? {})),
+    hasOutput: (data) =>
+      choicesOf(data).some(
+        (choice) => !isObject(choice.error) && (isFinished(choice) || hasContent(objectAt(choice, 'delta') ?? {})),
+      ),
     isFinish: (data) => choicesOf(data).some(isFinished),
     deltaText: (data) =>
       choicesOf(data)
@@ -169,7 +173,12 @@ function choicesOf(data: JsonObject): JsonObject[] {
 
 /** An error inside of a stream: in `error`, or as the whole event. */
 export function readStreamError(data: JsonObject): UpstreamErrorFacts | undefined {
-  return data.error || data.type === 'error' ? readOpenAiError(data) : undefined
+  return data.error || data.type === 'error' ? readOpenAiError(data) : readErrorInChoices(data)
+}
+
+/** Whether a choice of a complete reply has neither a message nor a reason for having none. */
+export function isEmptyChoice(choice: JsonObject): boolean {
+  return !isObject(choice.message) && !isFinished(choice)
 }
 
 /** Some vendors send '' or 'null' until the end. */

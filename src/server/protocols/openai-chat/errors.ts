@@ -44,7 +44,17 @@ export function readErrorInReply(data: JsonObject): UpstreamErrorFacts | undefin
   const base = objectAt(data, 'base_resp')
   const isBad = Boolean(data.error) || data.type === 'error' || data.success === false || (base && base.status_code !== 0)
   const isOther = !('choices' in data) && isText(data.message) && data.code !== undefined
-  return isBad || isOther ? readOpenAiError(data) : undefined
+  return isBad || isOther ? readOpenAiError(data) : readErrorInChoices(data)
+}
+
+/**
+ * The error that every choice of a reply or chunk has, as OpenRouter reports the failure of a vendor. Source:
+ * https://openrouter.ai/docs/api-reference/errors-and-debugging, read 2026-11.
+ */
+export function readErrorInChoices(data: JsonObject): UpstreamErrorFacts | undefined {
+  const choices = arrayAt(data, 'choices')
+  const isFailed = choices.length > 0 && choices.every((choice) => isObject(choice) && isObject(choice.error))
+  return isFailed ? readOpenAiError(choices[0]) : undefined
 }
 
 function readBaseError(base: JsonObject): UpstreamErrorFacts {

@@ -2,7 +2,7 @@ import type { Codec, EventReader, ReadContext } from '../codec.ts'
 import { errorFacts, parseData } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type StreamEvent } from '../wire-format.ts'
-import { isFinished } from './chat.ts'
+import { isEmptyChoice, isFinished } from './chat.ts'
 import { ChatReply } from './chat-reply.ts'
 import { readErrorInReply, readOpenAiError } from './errors.ts'
 
@@ -10,7 +10,7 @@ import { readErrorInReply, readOpenAiError } from './errors.ts'
 export const readReply: Codec['readReply'] = (body, context) => {
   const choice = firstChoice(body)
   const error = readErrorInReply(body)
-  if (error || !choice) return [noReply(error ?? readOpenAiError(body))]
+  if (error || !choice || isEmptyChoice(choice)) return [noReply(error ?? readOpenAiError(body))]
 
   const reply = new ChatReply(context)
   reply.usageIn(body)

@@ -21,6 +21,11 @@ export class Blocks {
   readonly #calls = new Map<string, number>()
   #waiting: (() => void)[] = []
 
+  /** Whether no block was opened yet. */
+  get isEmpty(): boolean {
+    return this.#next === 0
+  }
+
   /** The events since the last call. */
   take(): ReplyEvent[] {
     const made = this.#made

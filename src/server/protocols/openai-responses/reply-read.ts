@@ -5,6 +5,7 @@ import { arrayAt, isObject, type JsonObject, objectAt, type StreamEvent, textAt 
 import { Blocks } from './blocks.ts'
 import { readResponsesError } from './errors.ts'
 import { Items } from './items-read.ts'
+import { isEmptyResponse } from './responses.ts'
 import { readResponseUsage } from './usage.ts'
 
 /** Reads a complete reply, which is the response in a stream's terminal event. Source: protocols notes 1.3 and 3.14. */
@@ -65,9 +66,13 @@ class ResponsesReader implements EventReader {
     for (const [at, item] of arrayAt(response, 'output').entries()) if (isObject(item)) this.#items.complete(at, item)
     this.#blocks.closeAll()
     this.#usage(response)
+    this.#isOver = true
+    if (type === 'response.completed' && this.#blocks.isEmpty && isEmptyResponse(response)) {
+      this.#blocks.add({ type: 'error', error: errorFacts('the upstream gave no answer') })
+      return
+    }
     this.#blocks.add({ type: 'finish', reason: this.#reasonOf(type, response) })
     this.#blocks.add({ type: 'end' })
-    this.#isOver = true
   }
 
   /** A reply with calls finishes with `tool-calls`, unless it was cut short. Source: protocols notes 3.10. */

@@ -26,6 +26,7 @@ export const openAiResponses: WireFormat = {
   readRequest: readFacts,
   promptText: (body) => readPrompt(body).texts,
   answerIn: 'output',
+  isEmpty: isEmptyResponse,
   readUsage: readResponseUsage,
   replyText: (reply) => arrayAt(reply, 'output').filter(isObject).map(itemText).join('\n'),
 
@@ -37,7 +38,10 @@ export const openAiResponses: WireFormat = {
     terminalText: '',
     readUsage: (data, before) => readResponseUsage(objectAt(data, 'response') ?? {}) ?? before,
     isUsageOnly: () => false,
-    hasOutput: ({ type }) => typeof type === 'string' && outputTypes.test(type),
+    hasOutput: ({ type, response }) =>
+      typeof type === 'string' &&
+      outputTypes.test(type) &&
+      !(type === 'response.completed' && isObject(response) && isEmptyResponse(response)),
     isFinish: ({ type }) => typeof type === 'string' && terminalTypes.has(type),
     deltaText,
     paidCall: (data) =>
@@ -54,6 +58,15 @@ export const openAiResponses: WireFormat = {
 /** `response.failed` is read as an error, not as a terminal event. */
 const terminalTypes: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete'])
 const outputTypes = /\.delta$|^response\.(output_item\.done|completed|incomplete)$/
+
+/**
+ * Whether a response is complete without any item and without any usage. Only one that was cut short, cancelled or still runs may have
+ * neither.
+ */
+export function isEmptyResponse(response: JsonObject): boolean {
+  const isComplete = response.status === undefined || response.status === 'completed'
+  return isComplete && arrayAt(response, 'output').length === 0 && !isObject(response.usage)
+}
 
 function readFacts(body: JsonObject): RequestFacts {
   requireInput(body)

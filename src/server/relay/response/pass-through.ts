@@ -3,7 +3,7 @@ import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
 import { eventsIn, toByteText, withLineFeeds } from '../../lib/sse.ts'
 import { isObject, type JsonObject, type StreamFormat, type WireFormat } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admitted-request.ts'
-import { errorInReply, parseObject, UpstreamFailure } from '../upstream/failure.ts'
+import { badReply, errorInReply, parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import type { ResponseAdapter } from './adapter.ts'
 import { parse, StreamInterceptor } from './sse-interceptor.ts'
 import { readPart, readWhole, requireNoError } from './whole.ts'
@@ -28,7 +28,7 @@ export function passThrough(
     readPart: (begun) => readPart(format, facts, gathered(format, begun)),
     openInterceptor: () => new StreamInterceptor(stream, edit),
     readReplay(body) {
-      const { usage, text } = readWhole(format, facts, body, '')
+      const { usage, text } = readWhole(work, body, '')
       const reply = parseObject(body)
       const named = renameTo === undefined ? reply : { ...reply, [modelIn(format)]: renameTo }
       return { usage, text, write: () => replyAsStream(stream, named, { hideUsage }) }
@@ -38,9 +38,9 @@ export function passThrough(
 }
 
 function wholeReader(work: FormattedRequest, renameTo: string | undefined): ResponseAdapter['readWhole'] {
-  const { format, facts } = work
+  const { format } = work
   return (body, contentType) => {
-    const whole = readWhole(format, facts, repaired(work, gathered(format, body)), contentType)
+    const whole = readWhole(work, repaired(work, gathered(format, body)), contentType)
     return { ...whole, write: () => (renameTo === undefined ? whole.body : renamed(whole.body, modelIn(format), renameTo)) }
   }
 }
@@ -51,6 +51,7 @@ function repaired({ format, body: { json } }: FormattedRequest, reply: Buffer): 
     return format.mendReply?.(reply, json) ?? reply
   } catch (error) {
     if (!(error instanceof AppError)) throw error
+    if (error.code === 'upstream_failed') throw badReply(error.message)
     throw new UpstreamFailure('untranslatable', { own: error })
   }
 }

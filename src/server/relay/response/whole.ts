@@ -3,6 +3,7 @@ import { entriesOf, membersOf, memberValue } from '../../lib/splice-json.ts'
 import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
 import { hasBothSides } from '../../protocols/usage-sides.ts'
 import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '../../protocols/wire-format.ts'
+import type { AdmittedRequest } from '../admitted-request.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { badReply, errorInReply, parseObject, tryReading, UpstreamFailure } from '../upstream/failure.ts'
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
@@ -65,8 +66,7 @@ const parseWholeBelow = 64 * 1024
 
 /** Throws an UpstreamFailure when the body is an error, or anything but an answer of the format. */
 export function readWhole(
-  format: WireFormat,
-  facts: RequestFacts,
+  { format, facts, body: { json: asked } }: Pick<AdmittedRequest, 'body' | 'facts' | 'format'>,
   body: Buffer,
   contentType: string,
 ): Omit<Whole, 'write'> & { readonly body: Buffer } {
@@ -74,6 +74,8 @@ export function readWhole(
   const reply = isSmall ? parseObject(body) : readNeeded(body, format)
   refuseError(reply)
   if (!isAnswer(format, reply)) throw badReply(`the answer has no list ${format.answerIn}`)
+  // The entries of a large reply are not parsed.
+  if ((isSmall || format.billsEntries) && format.isEmpty?.(reply, asked)) throw badReply('its answer was empty')
 
   const usage = format.readUsage(reply, facts)
   return {
@@ -125,8 +127,10 @@ function readNeeded(body: Buffer, { answerIn: list, billsEntries }: WireFormat):
 
 /** A short entry is parsed, since it may be an error; a long one is assumed to be an image. */
 function readEntry(body: Buffer, { start, end }: { readonly start: number; readonly end: number }): unknown {
-  return end - start < wordsBelow ? JSON.parse(body.toString('utf8', start, end)) : {}
+  return end - start < wordsBelow ? JSON.parse(body.toString('utf8', start, end)) : longEntry
 }
+
+const longEntry = { b64_json: '…' }
 
 const wordsBelow = 4096
 
