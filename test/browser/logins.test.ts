@@ -1,15 +1,20 @@
 import { existsSync } from 'node:fs'
-import type { Browser, Page } from 'playwright-core'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { periodAt, totpCode } from '../../src/server/lib/totp.ts'
+import { mailOptions } from '../helpers/accounts.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { openPage, type PageSettings, sharedBrowser } from '../helpers/browser.ts'
 import { type IdentityProviders, startIdentityProviders, telegramData } from '../helpers/identity-providers.ts'
+import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
 import { expectFit, go, logIn, readMessage, settled, stepMs } from './stage.ts'
 
 let server: TestServer
 let browser: Browser
 let peers: IdentityProviders
+let smtp: SmtpServer
 let aheadMs = 0
 let home = ''
 const now = () => Date.now() + aheadMs
@@ -19,7 +24,7 @@ const botToken = '123456:bot-token'
 beforeAll(async () => {
   if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
     throw new Error('The console is not built: npm run build')
-  peers = await startIdentityProviders(now)
+  ;[peers, smtp] = await Promise.all([startIdentityProviders(now), startSmtpServer({ security: 'none' })])
   ;[server, browser] = await Promise.all([
     startServer('sqlite', { now, identityProviders: { endpoints: peers.addresses } }),
     sharedBrowser(),
@@ -27,6 +32,7 @@ beforeAll(async () => {
   // Without https, browsers offer passkeys only to this name.
   home = server.url.replace('127.0.0.1', 'localhost')
   const options = {
+    ...mailOptions(smtp),
     ServerAddress: home,
     GitHubClientId: 'github-client',
     GitHubClientSecret: 'secret',
@@ -39,10 +45,12 @@ beforeAll(async () => {
     TelegramOAuthEnabled: 'true',
   }
   for (const [key, value] of Object.entries(options)) await server.call('PUT /api/option/', { key, value })
-  for (const username of ['phone', 'finger', 'chat']) await server.call('POST /api/user/', { username, password })
+  for (const username of ['phone', 'finger', 'copied', 'chat']) await server.call('POST /api/user/', { username, password })
+  await server.app.db.updateTable('users').set({ email: 'copied@example.com' }).where('username', '=', 'copied').execute()
 })
 afterAll(async () => {
   await server.stop()
+  await smtp.stop()
   await peers.stop()
 })
 
@@ -54,6 +62,22 @@ async function open(settings: PageSettings): Promise<{ page: Page; problems: str
 }
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+
+/** A device of the page, which confirms by itself that its owner is present. Returns its id. */
+async function addAuthenticator(devices: CDPSession): Promise<string> {
+  await devices.send('WebAuthn.enable')
+  const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  })
+  return authenticatorId
+}
 
 it('a second factor is set up with a QR code and asked for at the next login', async () => {
   const { page, problems } = await open({ language: 'zh' })
@@ -88,18 +112,7 @@ it('a second factor is set up with a QR code and asked for at the next login', a
 
 it('a passkey is added, logs in without a password, and authenticates before it is removed', async () => {
   const { page, problems } = await open({ language: 'en' })
-  const devices = await page.context().newCDPSession(page)
-  await devices.send('WebAuthn.enable')
-  await devices.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  })
+  await addAuthenticator(await page.context().newCDPSession(page))
   await logIn(page, { language: 'en', username: 'finger', password })
   await go(page, '/setting')
   const card = page.getByRole('region', { name: 'Passkeys' })
@@ -129,6 +142,94 @@ it('a passkey is added, logs in without a password, and authenticates before it 
   expect(problems).toEqual([])
 })
 
+it('[T258] a passkey of a real browser: no challenge serves twice, a copy is refused and its owner told, no other origin or removed key gets in', async () => {
+  const { page } = await open({ language: 'en' })
+  const devices = await page.context().newCDPSession(page)
+  const authenticatorId = await addAuthenticator(devices)
+  await logIn(page, { language: 'en', username: 'copied', password })
+  const sent: { path: string; body: { answer: object; name?: string } }[] = []
+  page.on('request', (request) => {
+    const body = request.method() === 'POST' ? request.postDataJSON() : undefined
+    if (body?.answer) sent.push({ path: new URL(request.url()).pathname, body })
+  })
+  const last = () => sent.at(-1) ?? { path: '', body: { answer: {} } }
+  /** Sends a body again, with the cookies of the page. */
+  const repeat = ({ path, body } = last()) =>
+    page.evaluate(
+      async ([to, text]) => {
+        const { id = '' } = JSON.parse(localStorage.getItem('user') ?? '{}')
+        const headers = { 'content-type': 'application/json', 'new-api-user': String(id) }
+        return (await fetch(to, { method: 'POST', headers, body: text })).json()
+      },
+      [path, JSON.stringify(body)] as const,
+    )
+  const refused = expect.objectContaining({ success: false, code: 'passkey_refused' })
+  const logOut = async () => {
+    await page.context().clearCookies()
+    await page.evaluate(() => localStorage.removeItem('user'))
+    await go(page, '/login')
+  }
+  const logInByPasskey = async () => {
+    await logOut()
+    await button(page, 'Log in with a passkey').click()
+  }
+
+  await go(page, '/setting')
+  const card = page.getByRole('region', { name: 'Passkeys' })
+  await card.getByRole('button', { name: 'Add' }).click()
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('Stolen')
+  await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
+  await readMessage(page, 'en', 'Passkey added')
+  expect(await repeat()).toEqual(refused)
+
+  const [copy] = (await devices.send('WebAuthn.getCredentials', { authenticatorId })).credentials
+  await logInByPasskey()
+  await page.waitForURL('**/token')
+  expect(await repeat()).toEqual(refused)
+
+  // A page at another port, for which browsers use the same passkeys, and whose attacker sends the answer here.
+  const other = await anotherOrigin()
+  await logOut()
+  const challenge = await page.evaluate(() => fetch('/api/user/login/passkey/options', { method: 'POST' }).then((r) => r.json()))
+  const evil = await page.context().newPage()
+  await evil.goto(other)
+  const evilDevices = await page.context().newCDPSession(evil)
+  const evilId = await addAuthenticator(evilDevices)
+  if (copy)
+    await evilDevices.send('WebAuthn.addCredential', {
+      authenticatorId: evilId,
+      credential: { ...copy, rpId: 'localhost', signCount: 900 },
+    })
+  const answer = await evil.evaluate(async (options) => {
+    const credential = await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options) })
+    return (credential as PublicKeyCredential).toJSON()
+  }, challenge.data)
+  await evil.close()
+  expect(JSON.parse(Buffer.from(answer.response.clientDataJSON, 'base64url').toString()).origin).toBe(other)
+  expect(await repeat({ path: '/api/user/login/passkey', body: { answer } })).toEqual(refused)
+
+  // A copy made before the login has the counter of then.
+  await devices.send('WebAuthn.clearCredentials', { authenticatorId })
+  if (copy) await devices.send('WebAuthn.addCredential', { authenticatorId, credential: copy })
+  await logInByPasskey()
+  const mail = await smtp.mailTo('copied@example.com', 2)
+  expect(mail.text).toContain('a use of the passkey “Stolen” was refused, because it may have been copied')
+  const rows = await server.call<{ items: { content: string }[] }>('GET /api/log/?username=copied&type=4')
+  expect(rows.items.map(({ content }) => content)).toContainEqual(expect.stringContaining('Stolen may have been copied'))
+
+  // The copy counts on: once it is ahead, nothing tells it apart. The owner removes the key.
+  await logIn(page, { language: 'en', username: 'copied', password })
+  await go(page, '/setting')
+  await card.getByRole('button', { name: 'Delete: Stolen' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await readMessage(page, 'en', 'Passkey deleted')
+  const count = sent.length
+  await logInByPasskey()
+  await expect.poll(() => sent.length).toBeGreaterThan(count)
+  expect(await repeat()).toEqual(refused)
+  await page.getByRole('heading', { name: 'Log in' }).waitFor()
+})
+
 it('an external identity logs in by a popup window, is shown as bound, and is the last login method', async () => {
   peers.visitor = { id: 583231, login: 'octocat', name: 'Octo Cat' }
   const { page, problems } = await open({ language: 'zh' })
@@ -154,6 +255,18 @@ it('an external identity logs in by a popup window, is shown as bound, and is th
   await readMessage(page, 'zh', '这是你最后的登录方式')
   expect(problems).toEqual([])
 })
+
+/** A page of another server under the name of this one. Returns its origin. */
+async function anotherOrigin(): Promise<string> {
+  const site = createServer((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>evil'))
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    site.closeAllConnections()
+    site.close()
+  })
+  // It listens on a port, not on a pipe.
+  return `http://localhost:${(site.address() as AddressInfo).port}`
+}
 
 /** Replaces the script of the widget by a button that redirects with data signed as Telegram does. */
 async function fakeTelegram(page: Page): Promise<void> {

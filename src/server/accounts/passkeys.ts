@@ -1,15 +1,18 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON, WebAuthnCredential } from '@simplewebauthn/server'
 import { logType } from '../../contract/entities/log.ts'
 import type { Passkey } from '../../contract/entities/passkey.ts'
+import type { Language } from '../../contract/text.ts'
 import { isUniqueViolation, type Queries } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
+import type { Mailer } from '../notify/mailer.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { lockUser, requireLoginMethod } from './login-methods.ts'
 import { consumeStep, type StepKind, storeStep } from './login-steps.ts'
 import { type PasskeySite, passkeySite } from './passkey-site.ts'
+import { sendSecurityNotice } from './security-notice.ts'
 import { findUser, isActive } from './users.ts'
 
 /**
@@ -137,16 +140,17 @@ export async function askForPasskey(
 
 /**
  * The active user whose passkey answered the challenge. Throws `passkey_refused` for every failure: a lost challenge, an unknown
- * key, another site, a wrong signature, a copied key, a user who may not log in.
+ * key, another site, a wrong signature, a copied key, a user who may not log in. The owner of a copied key is notified.
  */
 export async function requirePasskey(
-  core: Core,
+  core: Core & { readonly mailer: Mailer },
   {
     kind,
     token,
     userId = 0,
     answer,
-  }: { kind: 'passkey-login' | 'passkey-verify'; token: string; userId?: number; answer: Answer },
+    language,
+  }: { kind: 'passkey-login' | 'passkey-verify'; token: string; userId?: number; answer: Answer; language: Language },
 ): Promise<Row<'users'>> {
   const site = passkeySite(core.options.current)
   const challenge = await takeChallenge(core, { kind, token, userId })
@@ -157,12 +161,39 @@ export async function requirePasskey(
   const counter = await readUse(answer, { site, challenge, key })
   const user = await findUser(core.db, key.user_id).catch(() => fail('passkey_refused'))
   if (!isActive(user)) fail('passkey_refused')
-  await core.db
-    .updateTable('passkeys')
-    .set({ counter, used_at: seconds(core.now()) })
-    .where('id', '=', key.id)
-    .execute()
+  if (!(await noteUse(core.db, { id: key.id, counter, at: seconds(core.now()) }))) {
+    await tellOfCopy(core, user, { ...key, language })
+    fail('passkey_refused')
+  }
   return user
+}
+
+/**
+ * Stores the signature counter of a use. False when the stored one is as high: the device has a copy. Devices without a counter always
+ * send 0. WebAuthn level 3, section 6.1.1.
+ */
+async function noteUse(db: Queries, { id, counter, at }: { id: number; counter: number; at: number }): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('passkeys')
+    .set({ counter, used_at: at })
+    .where('id', '=', id)
+    .where((is) => is.or([is('counter', '<', counter), ...(counter === 0 ? [is('counter', '=', 0)] : [])]))
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
+async function tellOfCopy(
+  core: Core & { readonly mailer: Mailer },
+  { id: userId, username }: Row<'users'>,
+  { id, name, language }: Row<'passkeys'> & { language: Language },
+): Promise<void> {
+  const at = seconds(core.now())
+  // A removal at the same time leaves no row to update either: then nothing was copied.
+  const isKept = await core.db.selectFrom('passkeys').select('id').where('id', '=', id).executeTakeFirst()
+  if (!isKept) return
+  const content = `通行密钥 ${name} 可能已被复制，拒绝了一次使用 / The passkey ${name} may have been copied: a use was refused`
+  await recordLog(core.db, { type: logType.system, at, userId, username, content })
+  sendSecurityNotice(core, { id: userId, language }, 'passkeyCopied', { name })
 }
 
 interface Expected {
@@ -198,7 +229,10 @@ async function requirePlainAttestation({ response }: RegistrationResponseJSON): 
   if (attestation.get('fmt') !== 'none' && !isSelf) throw new Error(`Attestation ${attestation.get('fmt')} was not asked for`)
 }
 
-/** Verifies a use of a passkey and returns its new signature counter. */
+/**
+ * Verifies a use of a passkey and returns its signature counter. The library would compare the counter before the signature, so that
+ * anybody could report a copy: `noteUse` compares it afterwards.
+ */
 async function readUse(answer: Answer, { site, challenge, key }: Expected & { key: Row<'passkeys'> }): Promise<number> {
   const { verifyAuthenticationResponse } = await library()
   try {
@@ -212,7 +246,7 @@ async function readUse(answer: Answer, { site, challenge, key }: Expected & { ke
       credential: {
         id: key.credential_id,
         publicKey: new Uint8Array(Buffer.from(key.public_key, 'base64url')),
-        counter: key.counter,
+        counter: 0,
       },
     })
     if (verified) return authenticationInfo.newCounter

@@ -8,14 +8,18 @@ import type { Core } from '../options/core.ts'
 import { readSetting } from './setting.ts'
 
 /**
- * Notifies the owner of an account about changes of its login methods: an attacker who made such a change can log in, or lock the
- * owner out.
+ * Notifies the owner of an account about changes of its login methods, and of a copied passkey: an attacker who made such a change can
+ * log in, or lock the owner out.
  */
 const changes = {
   twoFactorOn: { zh: '开启了两步验证', en: 'two-factor authentication was switched on' },
   twoFactorOff: { zh: '关闭了两步验证', en: 'two-factor authentication was switched off' },
   backupCodes: { zh: '更换了备用验证码', en: 'new backup codes were made' },
   passkeyAdded: { zh: '添加了通行密钥「{name}」', en: 'the passkey “{name}” was added' },
+  passkeyCopied: {
+    zh: '拒绝了通行密钥「{name}」的一次使用：它可能已被复制，请删除它',
+    en: 'a use of the passkey “{name}” was refused, because it may have been copied: remove it',
+  },
   passkeyRemoved: { zh: '删除了一个通行密钥', en: 'a passkey was removed' },
   outsideBound: { zh: '绑定了 {zh} 账户', en: 'an account at {en} was bound' },
   outsideUnbound: { zh: '解绑了 {zh} 账户', en: 'the account at {en} was unbound' },

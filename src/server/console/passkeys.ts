@@ -38,8 +38,8 @@ export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
     askForPasskey(context.app, { kind: 'passkey-login', token: requireBrowser(context) }),
 
   async 'POST /api/user/login/passkey'(context, { body: { answer } }) {
-    const { app, browserToken: token = fail('passkey_refused') } = context
-    const user = await requirePasskey(app, { kind: 'passkey-login', token, answer })
+    const { app, language, browserToken: token = fail('passkey_refused') } = context
+    const user = await requirePasskey(app, { kind: 'passkey-login', token, answer, language })
     return setLoginSession(context, await openSession(app, user, context))
   },
 
@@ -47,9 +47,10 @@ export const passkeyHandlers: Handlers<typeof passkeyRoutes, Context> = {
     askForPasskey(context.app, { kind: 'passkey-verify', token: sessionOf(context), userId: requireCaller(context).id }),
 
   async 'POST /api/user/verify/passkey'(context, { body: { answer } }) {
+    const { app, language } = context
     const token = sessionOf(context)
-    await requirePasskey(context.app, { kind: 'passkey-verify', token, userId: requireCaller(context).id, answer })
-    await context.app.sessions.prove(token)
+    await requirePasskey(app, { kind: 'passkey-verify', token, userId: requireCaller(context).id, answer, language })
+    await app.sessions.prove(token)
     return null
   },
 }

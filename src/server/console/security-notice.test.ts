@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { mailOptions } from '../../../test/helpers/accounts.ts'
-import { newAuthenticator } from '../../../test/helpers/authenticator.ts'
+import { type Deviations, newAuthenticator } from '../../../test/helpers/authenticator.ts'
 import { type Signed, startConsole, type TestConsole } from '../../../test/helpers/console.ts'
 import { anyDatabase } from '../../../test/helpers/databases.ts'
 import { type SmtpServer, startSmtpServer } from '../../../test/helpers/smtp-server.ts'
@@ -59,6 +59,36 @@ anyDatabase('a security notice', (_fresh, kind) => {
     await call('DELETE /api/user/two_factor')
     expect(await told(3)).toContain('switched off')
     for (const mail of smtp.mails) expect(mail.recipients).toHaveLength(1)
+  })
+
+  it('covers a copied passkey once its signature is valid, and only that', async () => {
+    const device = newAuthenticator({ origin: `https://${site}`, site })
+    await call('POST /api/user/passkey', { name: 'Key', answer: device.create(await call('POST /api/user/passkey/options')) })
+    await told(1)
+    const use = async (deviations: Deviations, as = owner) => {
+      const answer = device.get(await call('POST /api/user/verify/passkey/options', undefined, { as }), deviations)
+      const headers = { 'accept-language': 'en' }
+      const sent = await console.call('POST /api/user/verify/passkey', {
+        as,
+        headers,
+        body: { answer },
+        from: `10.4.0.${++calls % 250}`,
+      })
+      return sent.json().code ?? 'accepted'
+    }
+    expect(await use({ counter: 9 })).toBe('accepted')
+    // Anybody can send a low counter: without the key it is no copy.
+    expect(await use({ counter: 3, damaged: true })).toBe('passkey_refused')
+    expect(await use({ counter: 10, origin: 'https://evil.test' })).toBe('passkey_refused')
+    expect(await use({ counter: 9 })).toBe('passkey_refused')
+    expect(await told(2)).toContain('a use of the passkey “Key” was refused, because it may have been copied')
+    const token = await console.app.sessions.create({ userId: owner.id, address: '127.0.0.1', userAgent: 'test' })
+    const elsewhere = { ...owner, headers: { ...owner.headers, cookie: `session=${token}` } }
+    const uses = await Promise.all([use({ counter: 11 }), use({ counter: 11 }, elsewhere)])
+    expect(uses.sort()).toEqual(['accepted', 'passkey_refused'])
+    await told(3)
+    const logs = await console.app.db.selectFrom('logs').select('content').where('user_id', '=', owner.id).execute()
+    expect(logs.filter(({ content }) => content.includes('may have been copied'))).toHaveLength(2)
   })
 
   it('covers added and removed passkeys, in the language of the account', async () => {
