@@ -134,18 +134,18 @@ export function learnAddition(
  */
 export function learnCost(
   { holdShares }: { readonly holdShares: HoldShares },
-  { caller, hold, kind, price }: Pick<AdmittedRequest, 'caller' | 'hold' | 'kind' | 'price'>,
+  { hold, kind, price }: Pick<AdmittedRequest, 'hold' | 'kind' | 'price'>,
   { usage, isEstimated, reported, interrupted }: Ending,
   { amount, siteCost }: Charge,
 ): void {
   if (!kind) return
   const beyond = siteCost?.amount ?? 0
-  if (kind.isLearnt) holdShares.ended(caller.userId, hold.requestId, beyond)
+  if (kind.isLearnt) holdShares.ended(hold.userId, hold.requestId, beyond)
   if (isEstimated || reported || interrupted) return
   const cost = amount + beyond
   const output = Math.min(cost, unitsOfOutput(price, usage))
   const shareOf = (units: number, most: number) => (most > 0 ? Math.min(1, units / most) : 0)
-  holdShares.learn(kind.name, caller.userId, {
+  holdShares.learn(kind.name, hold.userId, {
     prompt: shareOf(cost - output, kind.prompt),
     output: shareOf(output, kind.output),
   })

@@ -153,9 +153,10 @@ export class RealtimeBill {
   settle(id: string, startedMs: number, ending: Ending): Promise<void> {
     return this.#alone(async () => {
       if (this.#wasCharged(id)) return
-      const hold = this.#hold ?? this.#nothingHeld()
+      const { price } = this.#bill
+      const hold = this.#hold ?? (await this.#holdAfterwards(this.#nothingHeld(), price, ending))
       this.#hold = undefined
-      const charge = this.#chargeOf(hold, this.#bill.price, startedMs, ending)
+      const charge = this.#chargeOf(hold, price, startedMs, ending)
       this.#lease?.noteTokens(charge.rollup.tokens)
       this.#lease?.release(true)
       this.#lease = undefined
@@ -175,8 +176,9 @@ export class RealtimeBill {
       const held = this.#transcript
       this.#transcript = undefined
       const price = held?.price ?? this.#priceOf(model)
-      const hold = held?.hold ?? this.#nothingHeld([model, price.model])
-      const charge = this.#chargeOf(hold, price, startedMs, plausibleEnding(ending, held?.bound))
+      const heard = plausibleEnding(ending, held?.bound)
+      const hold = held?.hold ?? (await this.#holdAfterwards(this.#nothingHeld([model, price.model]), price, heard))
+      const charge = this.#chargeOf(hold, price, startedMs, heard)
       noteCharge(this.#bill.notes, charge, promptTokens(ending.usage))
       await this.#app.ledger.settle(hold, charge)
     })
@@ -231,8 +233,29 @@ export class RealtimeBill {
     const { channel, upstreamModel, choice, candidates, attempts } = this.#placed()
     const call = { id: hold.requestId, startedMs, firstByteMs: startedMs, client: { address } }
     const facts = { stream: true, reasoningEffort: undefined }
-    const billed = { call, caller, facts, group, price, attempts, choice, candidates, ...(hold.amount > 0 ? { hold } : {}) }
+    const billed = { call, caller, facts, group, price, attempts, choice, candidates, hold }
     return chargeFor(this.#app, billed, channel, upstreamModel, plausibleEnding(ending, undefined))
+  }
+
+  /**
+   * Holds the cost of an answer that an upstream began by itself before the next hold was taken, or what is free of it: the site bears the
+   * rest, so that no balance goes below zero. Nothing is held while the database is down.
+   */
+  async #holdAfterwards(nothing: Hold, price: Price, ending: Ending): Promise<Hold> {
+    const cost = this.#chargeOf({ ...nothing, amount: Number.MAX_SAFE_INTEGER }, price, this.#app.steady(), ending).amount
+    let amount = cost
+    // Other calls may take what was free in between.
+    for (let tries = 0; amount > 0 && tries < lateHoldsMax; tries++) {
+      const hold = { ...nothing, amount }
+      try {
+        await this.#app.ledger.hold(hold)
+        return hold
+      } catch (error) {
+        if (!isQuotaRefusal(error)) return nothing
+        amount = Math.min(error.params.have, amount - 1)
+      }
+    }
+    return nothing
   }
 
   #priceOf(model: string): Price {
@@ -278,6 +301,7 @@ interface HeldTranscript extends Omit<Speech, 'prompt'> {
 }
 
 const chargedMax = 10_000
+const lateHoldsMax = 5
 const shortAnswerTokens = 256
 
 function shortAnswer(most: Usage): Usage {

@@ -15,9 +15,10 @@ import { hasBothSides, withSides } from '../../protocols/usage-sides.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import { readWindows, windowsText } from '../../wallet/budget-window.ts'
 import type { Hold, Ledger } from '../../wallet/ledger.ts'
+import type { CallKind, HoldShares } from '../admission/hold-shares.ts'
 import type { Billed } from '../charge/billed.ts'
 import { chargeFor, type Ending } from '../charge/charge-row.ts'
-import { plausibleEnding } from '../charge/settlement.ts'
+import { learnCost, plausibleEnding } from '../charge/settlement.ts'
 import type { UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import { askAbout, itemIdsIn, type UpstreamResponses } from './upstream-responses.ts'
@@ -42,6 +43,7 @@ export interface Bill extends Billed {
   readonly bound?: UsageBound | undefined
   /** Of the channel; absent in rows of older versions. */
   readonly promptPolicy?: PromptPolicy
+  readonly kind?: CallKind | undefined
 }
 
 const leaseSeconds = 120
@@ -220,6 +222,7 @@ function readRow(row: Row): PendingResponse {
 
 /** The parts that charging a pending response uses. */
 export interface PendingChargeParts extends Pick<Core, 'now' | 'options' | 'steady'> {
+  readonly holdShares: HoldShares
   readonly ledger: Ledger
   readonly pendingResponses: PendingResponses
   readonly upstreamResponses: UpstreamResponses
@@ -259,8 +262,7 @@ export async function settleIfEnded(app: PendingChargeParts, open: PendingRespon
   const items = itemIdsIn(response.output)
   const text = usage && hasBothSides(usage) ? '' : wireFormats['openai.responses'].replyText(response)
   if (usage && text === '') await settle(app, open, { usage, isEstimated: false }, items)
-  else if (state === 'failed' && !(usage && promptTokens(usage) + completionTokens(usage) > 0))
-    await app.pendingResponses.close(open.hold.requestId)
+  else if (state === 'failed' && !(usage && promptTokens(usage) + completionTokens(usage) > 0)) await closeFree(app, open)
   else {
     const own = { ...noUsage, input: open.bill.inputTokens, output: await countTokens(text, open.bill.model) }
     const counted = { usage: usage ? withSides(usage, own) : own, isEstimated: true }
@@ -290,7 +292,7 @@ async function giveUp(
   channel: RunningChannel | undefined,
 ): Promise<boolean> {
   if (failure?.status === 404 && open.asked >= lostAfter) {
-    await app.pendingResponses.close(open.hold.requestId)
+    await closeFree(app, open)
     return true
   }
   const isOld = seconds(app.now()) - open.createdAt > agesSecondsMax
@@ -302,19 +304,21 @@ async function giveUp(
 
 const lostAfter = 5
 
+/** Closes a response that costs nothing. */
+async function closeFree(app: PendingChargeParts, { hold }: PendingResponse): Promise<void> {
+  app.holdShares.ended(hold.userId, hold.requestId)
+  await app.pendingResponses.close(hold.requestId)
+}
+
 async function settle(
   app: PendingChargeParts,
   { id, channelId, keyId, hold, bill }: PendingResponse,
   ending: Ending,
   items: readonly string[] = [],
 ): Promise<void> {
-  const charge = chargeFor(
-    app,
-    { ...bill, hold },
-    { id: channelId, keyId },
-    bill.upstreamModel,
-    plausibleEnding(ending, bill.bound, bill.promptPolicy),
-  )
+  const known = plausibleEnding(ending, bill.bound, bill.promptPolicy)
+  const charge = chargeFor(app, { ...bill, hold }, { id: channelId, keyId }, bill.upstreamModel, known)
+  learnCost(app, { ...bill, hold }, known, charge)
   await app.ledger.settle(hold, charge)
   const { userId, tokenId } = bill.caller
   const kept = { id, items, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }

@@ -206,9 +206,8 @@ function note(
     ...(request.leftOut ? { leftOut: request.leftOut } : {}),
     ...{ group, price, attempts: shared.failed, choice, model: facts.model, upstreamModel, inputTokens },
     candidates: considered && candidatesOf(considered),
-    bound: boundOf(attempt),
+    ...{ bound: boundOf(attempt), kind: request.kind, promptPolicy: channel.promptPolicy },
     ...(attempt.sentTools ? { sentTools: attempt.sentTools } : {}),
-    promptPolicy: channel.promptPolicy,
   }
   const halves = [
     app.pendingResponses.open({ ...place, hold: counted, bill }),
