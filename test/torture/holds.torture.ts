@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { expect, it, onTestFinished } from 'vitest'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
+import { startRedis } from '../helpers/redis-server.ts'
 import { addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { type HoldShape, holdShapes } from '../relay/hold-shapes.ts'
 import { holdStage, sendConcurrently, teach } from '../relay/hold-stage.ts'
@@ -14,10 +15,13 @@ eachDatabase('every shape, 200 at once on a key that affords ten', (_fresh, kind
   it.each(kind === 'postgres' ? [1, 2] : [1])(
     'leaves no balance below zero on %i nodes',
     async (nodes) => {
-      const server = await serverOfTest(kind)
+      const redis = nodes === 2 ? await startRedis() : undefined
+      if (redis) onTestFinished(() => redis.stop())
+      const settings = redis ? { env: { REDIS_URL: redis.url } } : {}
+      const server = await serverOfTest(kind, settings)
       const servers = [server]
       if (nodes === 2) {
-        const second = await startServer(kind, { database: server.database })
+        const second = await startServer(kind, { ...settings, database: server.database })
         onTestFinished(() => second.stop())
         servers.push(second)
       }
