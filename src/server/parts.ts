@@ -3,6 +3,7 @@ import type { HumanCheck } from './accounts/human-check.ts'
 import type { Passwords } from './accounts/passwords.ts'
 import type { Reader } from './db/reader.ts'
 import type { Counters } from './limits/counters.ts'
+import type { RunningDownloads } from './limits/running-downloads.ts'
 import type { SearchQueue } from './limits/search-queue.ts'
 import type { Mailer } from './notify/mailer.ts'
 import type { RelayParts } from './relay/relay-parts.ts'
@@ -22,6 +23,7 @@ export interface App extends RelayParts {
   /** Long reads, on connections separate from those of requests. */
   readonly reader: Reader
   readonly searches: SearchQueue
+  readonly downloads: RunningDownloads
   readonly callStatistics: CallStatistics
   readonly statusSnapshots: StatusSnapshots
   /** Unix seconds of the start of this process. */

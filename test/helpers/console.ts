@@ -15,6 +15,7 @@ import { buildConsoleServer } from '../../src/server/http/console-server.ts'
 import { readConsoleFiles } from '../../src/server/http/static-files.ts'
 import { fail } from '../../src/server/lib/failure.ts'
 import { Counters } from '../../src/server/limits/counters.ts'
+import { RunningDownloads } from '../../src/server/limits/running-downloads.ts'
 import type { App } from '../../src/server/parts.ts'
 import { accountParts, goodHash, goodPassword } from './accounts.ts'
 import { newClock, type TestClock } from './clock.ts'
@@ -73,7 +74,8 @@ export async function startConsole(
 
   // Parts that no handler of these tests reaches are left out.
   const counters = new Counters({ now: core.now })
-  const app = { ...core, ...accounts, counters, version: 'test', startedAt: 0 } as unknown as App
+  const downloads = new RunningDownloads()
+  const app = { ...core, ...accounts, counters, downloads, version: 'test', startedAt: 0 } as unknown as App
   const missing = Object.fromEntries(Object.keys(allRoutes as Routes).map((line) => [line, () => fail('not_implemented')]))
   // Handlers of all lines, whose types are not known here one by one.
   const handlers = {

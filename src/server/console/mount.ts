@@ -1,3 +1,4 @@
+import { finished } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { explain } from '../../contract/issues.ts'
@@ -8,7 +9,7 @@ import { clearedSessionCookies, sessionCookie } from '../accounts/session-cookie
 import { AppError } from '../lib/failure.ts'
 import type { App } from '../parts.ts'
 import { type AuthorizedCall, authorizeRoute, type ClientLimits, requireNoDemo } from './authorize-route.ts'
-import type { Context } from './context.ts'
+import { type Context, requireCaller } from './context.ts'
 import { answerFailure } from './failures.ts'
 import { sendText } from './send-text.ts'
 
@@ -49,6 +50,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
         handler: async (request, reply) => {
           const context = contextOf(mount.app, { line, request, reply, admitted: admissions.get(request) })
           requireNoDemo(context, { line, route, body: request.body })
+          if (route.text?.fileName !== undefined) finished(reply.raw, mount.app.downloads.begin(requireCaller(context).id))
           const answer = await inForce(mount.app, () => handler(context, readInput(route, request)))
           if (route.cacheSeconds && !context.caller) reply.headers(cacheHeaders(route.cacheSeconds))
           if (!route.text) return reply.send(envelopeOf(route, answer))

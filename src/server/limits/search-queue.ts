@@ -6,8 +6,8 @@ import { raceAbort } from '../lib/race-abort.ts'
 /**
  * The queue of log searches, which may read large parts of the log. On each node at most two searches of a user run and four wait, and
  * all users together run at most two per reading connection. Behind those of other users a search waits about a second: one that would wait
- * longer, by the time that searches have taken lately, is refused when it arrives. Exports are not queued: they read in chunks, at the pace
- * of the client.
+ * longer, by the time that searches have taken lately, is refused when it arrives. Exports are not queued: `running-downloads.ts`
+ * bounds them.
  */
 const runningMax = 2
 const waitingMax = 4
