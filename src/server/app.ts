@@ -28,6 +28,7 @@ import { Budgets } from './limits/budgets.ts'
 import { openCounters } from './limits/counters.ts'
 import type { RedisTiming } from './limits/redis-windows.ts'
 import { RequestLimits } from './limits/request-limits.ts'
+import { RunningDownloads } from './limits/running-downloads.ts'
 import { SearchQueue } from './limits/search-queue.ts'
 import { Moderation } from './moderation/moderation.ts'
 import { Mailer } from './notify/mailer.ts'
@@ -67,6 +68,8 @@ export interface Replaceable {
   /** The clock of the machine. Unless `steady` is replaced too, it also measures durations and windows. */
   readonly now?: Clock
   readonly steady?: Clock
+  /** The clock of the deadlines of requests, streams and sockets. */
+  readonly active?: Clock
   readonly logger?: Logger
   /** Passwords with a cheaper hash than those of a real server. */
   readonly passwords?: Passwords
@@ -151,7 +154,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   })
   await spending.refresh(channels.current)
   addChannelMetrics(core.metrics, channels, traffic)
-  const deadlines = new Deadlines()
+  const deadlines = new Deadlines(replaced.active)
   await removeOldReplies(core)
   const undelivered = new UndeliveredReplies(core, ledger)
   const reader = await openReader(core.database)
@@ -212,6 +215,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     version,
     reader,
     searches: new SearchQueue(reader),
+    downloads: new RunningDownloads(),
     startedAt: seconds(now()),
     startJob: (name) => runner.startNow(name),
   }
