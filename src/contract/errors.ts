@@ -356,6 +356,11 @@ export const errors = {
     '同时进行的日志查询过多，请在 {seconds} 秒后再试',
     'Too many log searches are running and waiting; try again in {seconds} {seconds|second|seconds}',
   ),
+  downloads_busy: kind(
+    429,
+    '同时进行的下载过多（每位用户最多 {own} 个），请在其中一个完成后再试',
+    'Too many downloads are running (at most {own} for each user); try again when one of them has ended',
+  ),
   log_search_timeout: kind(
     400,
     '查询超过 {seconds} 秒，已停止。请缩小时间范围，或增加筛选条件',
@@ -428,6 +433,12 @@ export const errors = {
     { type: 'rate_limit_exceeded' },
   ),
   upstream_failed: kind(502, '上游服务出错：{reason}', 'The upstream failed: {reason}', { type: 'server_error' }),
+  upstream_answer_too_large: kind(
+    502,
+    '上游的回答超过本站可接收的大小，已中止。重复同样的请求不会成功，请要求更少的输出',
+    'The answer of the upstream is larger than this site accepts. The same request will fail again; ask for less output',
+    { type: 'server_error', final: true },
+  ),
   upstream_unreachable: kind(
     502,
     '无法连接上游服务，请重试请求',

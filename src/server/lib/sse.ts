@@ -17,7 +17,7 @@ export class EventBlocks {
     this.#limitBytes = limitBytes
   }
 
-  /** All events that this piece completes; '' when it completes none. Throws RangeError over the limit. */
+  /** All events that this piece completes; '' when it completes none. Throws EventTooLarge over the limit. */
   push(bytes: string): string {
     const piece = this.#heldReturn === '' && !bytes.includes('\r') ? bytes : this.#withLineFeeds(bytes)
     const border = lastBorder(this.#ending + piece) - this.#ending.length
@@ -54,7 +54,7 @@ export class EventBlocks {
   }
 
   #refuse(): never {
-    throw new RangeError(`An event of the stream is larger than ${this.#limitBytes} bytes`)
+    throw new EventTooLarge(`An event of the stream is larger than ${this.#limitBytes} bytes`)
   }
 
   #keep(piece: string): void {
@@ -70,6 +70,8 @@ export class EventBlocks {
     this.#ending = ''
   }
 }
+
+export class EventTooLarge extends RangeError {}
 
 /** A complete body with an LF in place of each single CR. */
 export function withLineFeeds(byteText: string): string {

@@ -21,6 +21,7 @@ export const upstreamFailures = {
     error: 'upstream_failed',
     reason: { zh: '没有给出有效的回答，请重试请求', en: 'it sent no valid answer, please retry your request' },
   },
+  'too-large': { error: 'upstream_answer_too_large' },
   failed: { error: 'upstream_failed', reason: { zh: '服务器错误，请重试请求', en: 'server error, please retry your request' } },
   overloaded: { error: 'upstream_unavailable' },
   'rate-limited': { error: 'upstream_saturated' },

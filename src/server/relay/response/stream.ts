@@ -1,6 +1,6 @@
 import { EventBlocks, streamLineBytesMax } from '../../lib/sse.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import { errorInReply, tryReading, UpstreamFailure } from '../upstream/failure.ts'
+import { errorInReply, tryReading, UpstreamFailure, unreadable } from '../upstream/failure.ts'
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
 import type { Replay, ResponseAdapter, SseInterceptor, StreamObserver } from './adapter.ts'
 import { type Form, replyShapeOf } from './pass-through.ts'
@@ -122,7 +122,7 @@ export class StreamReply implements Receiver {
     try {
       step()
     } catch (cause) {
-      this.#refuse(new UpstreamFailure('bad-reply', { facts: { message: 'its stream could not be read' }, cause }))
+      this.#refuse(unreadable(cause, 'its stream could not be read'))
     }
   }
 

@@ -6,6 +6,7 @@ import { AppError } from '../../lib/failure.ts'
 import { background, redact } from '../../lib/logger.ts'
 import { withoutOperatorDetails } from '../../lib/operator-details.ts'
 import { parseUrl } from '../../lib/parse-url.ts'
+import { EventTooLarge } from '../../lib/sse.ts'
 import type { Core } from '../../options/core.ts'
 import { type CallerError, ownError } from '../../protocols/error-body.ts'
 import { cleanExtra } from '../../protocols/error-extra.ts'
@@ -20,7 +21,7 @@ export class UpstreamFailure extends Error {
   /** Status of the upstream after the channel's mapping; 0 when there was no answer. */
   readonly status: number
   readonly isMapped: boolean
-  readonly kind: 'unreachable' | 'timeout' | 'status' | 'bad-reply' | 'cut' | 'untranslatable' | 'stopped'
+  readonly kind: 'unreachable' | 'timeout' | 'status' | 'bad-reply' | 'too-large' | 'cut' | 'untranslatable' | 'stopped'
   readonly facts: UpstreamErrorFacts
   readonly retryAfter: number
   /** The error for the caller when this server failed, not the upstream. */
@@ -157,6 +158,7 @@ export class UpstreamFailure extends Error {
     if (this.kind === 'timeout' || timeouts.has(this.status)) return 'timeout'
     if (this.kind === 'unreachable') return this.own ? 'failed' : 'unreachable'
     if (this.kind === 'cut') return 'interrupted'
+    if (this.kind === 'too-large') return 'too-large'
     if (this.isBadChannelKey) return 'account-refused'
     if (this.status === 404 || this.status === 503 || this.status === 529) return 'overloaded'
     return this.status >= 400 ? 'failed' : 'no-valid-answer'
@@ -289,8 +291,14 @@ export function tryReading<Read>(read: () => Read): Read | UpstreamFailure {
   try {
     return read()
   } catch (cause) {
-    return cause instanceof UpstreamFailure ? cause : new UpstreamFailure('bad-reply', { cause })
+    return unreadable(cause)
   }
+}
+
+/** The failure of an answer for whose bytes a step has thrown; `message` says more to admins. */
+export function unreadable(cause: unknown, message = ''): UpstreamFailure {
+  if (cause instanceof UpstreamFailure) return cause
+  return new UpstreamFailure(cause instanceof EventTooLarge ? 'too-large' : 'bad-reply', { facts: { message }, cause })
 }
 
 /** Throws an UpstreamFailure when the body is anything but a JSON object. */

@@ -10,7 +10,7 @@ import type { UpstreamDispatcher } from '../../lib/upstream-http/pool.ts'
 import { readGoogleDetails } from '../../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import type { AttemptRecorder, ExchangeTape } from '../http/call-recorder.ts'
-import { readRetryAfter, UpstreamFailure } from './failure.ts'
+import { readRetryAfter, UpstreamFailure, unreadable } from './failure.ts'
 
 /** The receiver of a successful answer. Exactly one of `end` and `fail` is called, once. */
 export interface Receiver {
@@ -177,7 +177,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     try {
       this.#receiver.begin(headers)
     } catch (error) {
-      this.#finish(error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error }))
+      this.#finish(unreadable(error))
     }
   }
 
@@ -211,7 +211,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     this.#bytes += chunk.length
     this.#tape?.add(chunk)
     if (this.#bytes > answerBytesMax || this.#bytes > unpackedFreeBytes + this.#packedBytes * unpackingMax) {
-      this.#finish(new UpstreamFailure('bad-reply', { facts: { message: 'the answer is too large' } }))
+      this.#finish(new UpstreamFailure('too-large'))
       return
     }
     if (this.#errorStatus === 0) {
@@ -219,7 +219,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
         if (this.#unframe) this.#deliver(this.#unframe.push(chunk))
         else this.#receiver.data(chunk)
       } catch (error) {
-        this.#finish(error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error }))
+        this.#finish(unreadable(error))
       }
       return
     }

@@ -3,7 +3,7 @@ import { activeMs } from '../../lib/active-time.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
-import { errorInReply, parseObject, tryReading, UpstreamFailure } from './failure.ts'
+import { errorInReply, parseObject, tryReading, UpstreamFailure, unreadable } from './failure.ts'
 import { HttpExchange, type Receiver, type Running, type Target } from './http-exchange.ts'
 
 /** Several calls that make one answer: the calls, the URLs that poll their tasks, and the function that combines their replies. */
@@ -88,7 +88,7 @@ export class MultiExchange implements Running {
       if (failure && (replies.length === 0 || !this.#target.takesSome)) return failure
       return await this.#target.finish(replies)
     } catch (cause) {
-      return cause instanceof UpstreamFailure ? cause : new UpstreamFailure('bad-reply', { cause })
+      return unreadable(cause)
     }
   }
 
@@ -140,7 +140,7 @@ export class MultiExchange implements Running {
         begin() {},
         data: (chunk) => {
           this.#bytes += chunk.length
-          if (this.#bytes > bytesMax) throw new UpstreamFailure('bad-reply', { facts: { message: 'the answer is too large' } })
+          if (this.#bytes > bytesMax) throw new UpstreamFailure('too-large')
           chunks.push(chunk)
         },
         end: () => over(tryReading(() => readReply(Buffer.concat(chunks)))),
@@ -178,7 +178,7 @@ export class MultiExchange implements Running {
       this.#receiver.begin({ 'content-type': outcome.contentType })
       this.#receiver.data(outcome.body)
     } catch (cause) {
-      this.#receiver.fail(cause instanceof UpstreamFailure ? cause : new UpstreamFailure('bad-reply', { cause }))
+      this.#receiver.fail(unreadable(cause))
       return
     }
     this.#receiver.end()

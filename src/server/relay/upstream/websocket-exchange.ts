@@ -3,7 +3,7 @@ import { toByteText } from '../../lib/sse.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { openSocket } from '../../lib/upstream-socket.ts'
 import type { ExchangeTape } from '../http/call-recorder.ts'
-import { UpstreamFailure } from './failure.ts'
+import { UpstreamFailure, unreadable } from './failure.ts'
 import type { Receiver, Running, Target } from './http-exchange.ts'
 
 /**
@@ -58,7 +58,7 @@ export class WebSocketExchange implements Running {
     }
     socket.onmessage = ({ data }: { data: unknown }) => this.#take(data)
     socket.onerror = ({ error }: { error?: unknown }) =>
-      this.#finish(new UpstreamFailure(this.#wasSent ? 'cut' : 'unreachable', { cause: error }))
+      this.#finish(new UpstreamFailure(kindOf(error, this.#wasSent), { cause: error }))
     socket.onclose = () => {
       this.#isClosed = true
       if (!this.#isPaused) this.#finish()
@@ -95,7 +95,7 @@ export class WebSocketExchange implements Running {
     this.#bytes += event.length
     this.#tape?.add(event)
     if (text === '' || this.#bytes > answerBytesMax) {
-      this.#finish(new UpstreamFailure('bad-reply'))
+      this.#finish(new UpstreamFailure(text === '' ? 'bad-reply' : 'too-large'))
       return
     }
     if (!this.#isPaused) {
@@ -116,7 +116,7 @@ export class WebSocketExchange implements Running {
     try {
       step()
     } catch (error) {
-      this.#finish(error instanceof UpstreamFailure ? error : new UpstreamFailure('bad-reply', { cause: error }))
+      this.#finish(unreadable(error))
     }
   }
 
@@ -134,6 +134,13 @@ export class WebSocketExchange implements Running {
     this.#deadlines.cancel(this.#total)
     if (!this.#isClosed) this.#socket?.close()
   }
+}
+
+/** A message over the limit of the socket is reported as an error of it. */
+function kindOf(error: unknown, wasSent: boolean): UpstreamFailure['kind'] {
+  const isTooLarge = error instanceof Error && 'code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
+  if (isTooLarge) return 'too-large'
+  return wasSent ? 'cut' : 'unreachable'
 }
 
 const answerBytesMax = 64 * 1024 * 1024
