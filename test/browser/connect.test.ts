@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { clients } from '../../src/contract/clients/index.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { go, openStage, readMessage, type Stage } from './stage.ts'
 
@@ -66,6 +67,55 @@ it('the reason of a refused call is shown, on a phone and in Chinese', async () 
   await go(page, `/connect?client=cline&token=${id}`)
   await page.getByRole('button', { name: '发送请求' }).click()
   await page.getByText('请求失败').waitFor()
+})
+
+const act = "window.hostile=1;fetch('https://canary.test/')"
+/** Names that would run, end a string or end an attribute somewhere on the page or in a snippet. */
+const hostile = [
+  `x"><img src=x onerror="${act}">`,
+  `</code></pre><script>${act}</script>`,
+  "$(touch /tmp/canary) `id` '; id ; '\" ; id #",
+  '"""] }} \\" \\\' $IFS&|!!',
+  '{{constructor.constructor("window.hostile=1")()}}',
+]
+
+it('[T263] hostile names of models, tokens and the site, and a hostile address, run nothing, and stand whole in every snippet', async () => {
+  const { server } = stage
+  await addChannel(server, { url: stage.upstream.url, models: hostile.join(','), type: 43 })
+  const prices = Object.fromEntries(['gpt-test', 'claude-test', ...hostile].map((name) => [name, 1]))
+  await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify(prices) })
+  await server.call('PUT /api/option/', { key: 'SystemName', value: '<img src=x onerror=window.hostile=1>' })
+  const address = `https://gate.example/'"$(id)\`id\`<img/src=x/onerror=window.hostile=1>`
+
+  const { page } = await stage.open('root', { language: 'en', isOwn: true })
+  const reached: string[] = []
+  page.on('request', (request) => {
+    if (new URL(request.url()).hostname === 'canary.test') reached.push(request.url())
+  })
+  await page.route('**/api/status', async (route) => {
+    const response = await route.fetch()
+    const status = await response.json()
+    await route.fulfill({ response, json: { ...status, data: { ...status.data, server_address: address } } })
+  })
+  let texts = 0
+  for (const [at, name] of hostile.entries()) {
+    const { id, key } = await addToken(server, { name: name.slice(0, 30) })
+    // Each client has one of the names, and each name several clients.
+    for (const client of clients.filter((_, nth) => nth % hostile.length === at)) {
+      await page.goto(`/connect?${new URLSearchParams({ token: String(id), client: client.id, model: name })}`)
+      const settings = page.getByRole('region', { name: `${client.name} configuration` })
+      await settings.waitFor()
+      const steps = client.steps({ address, key, model: name })
+      const wanted = steps.flatMap((step) => ('text' in step ? [step.text.trimEnd()] : step.fields.map(({ value }) => value)))
+      const shown = await settings.locator('section code').allTextContents()
+      expect(shown, `${client.name}: ${name}`).toEqual(wanted)
+      expect(await settings.locator('section').locator('script, iframe, [onerror], a[href^="javascript"]').count()).toBe(0)
+      texts += shown.length
+    }
+    expect(await page.evaluate('window.hostile')).toBeUndefined()
+  }
+  expect(texts).toBeGreaterThan(clients.length)
+  expect(reached).toEqual([])
 })
 
 async function choose(page: Page, select: Locator, option: string): Promise<void> {
