@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
+import { modelLimitsOf } from '../../src/contract/model-limits.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { anyDatabase, eachDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
-import { holdShapes } from './hold-shapes.ts'
+import { type HoldShape, holdShapes } from './hold-shapes.ts'
 import { holdStage, sendConcurrently } from './hold-stage.ts'
 
 /** Shapes that are sent 200 times at once in the ordinary run; `npm run torture` does so with every shape. */
@@ -38,6 +39,42 @@ anyDatabase('a hold covers what a request can cost', (_fresh, kind) => {
       const { status, text, charge, held } = await stage.once({ ...shape, usage })
       expect(status, `${shape.name}: ${text}`).toBe(200)
       expect(charge, shape.name).toBe(held)
+    }
+    await requireBalancedBooks(server)
+  })
+})
+
+anyDatabase('a hold at hosts that add to prompts', (_fresh, kind) => {
+  const added = 60_000
+  const withAddition = (shape: HoldShape): HoldShape => ({
+    ...shape,
+    usage: (sent) => ({ ...shape.usage(sent), prompt: shape.usage(sent).prompt + added }),
+  })
+
+  it('is the most that is charged for every shape, and 200 calls at once take no balance below zero', async () => {
+    const server = await serverOfTest(kind)
+    const stage = await holdStage(server)
+    for (const shape of holdShapes.map(withAddition)) {
+      const { status, text, charge, held } = await stage.once(shape)
+      expect(status, `${shape.name}: ${text}`).toBe(200)
+      expect(charge, shape.name).toBeLessThanOrEqual(held)
+    }
+    for (const shape of holdShapes.filter(({ name }) => crowded.has(name)).map(withAddition)) {
+      const { left } = await sendConcurrently([server], stage, shape)
+      expect(left, shape.name).toBeGreaterThanOrEqual(0)
+    }
+    await requireBalancedBooks(server)
+  })
+
+  it('covers what they add, where the channel says so', async () => {
+    const server = await serverOfTest(kind)
+    const stage = await holdStage(server, { adds_to_prompts: true })
+    for (const shape of holdShapes.filter(({ path }) => /chat|responses|messages|generateContent/.test(path)).map(withAddition)) {
+      const { status, text, charge, held, isCut, isAboveHold } = await stage.once(shape)
+      expect(status, `${shape.name}: ${text}`).toBe(200)
+      const isOverfull = shape.usage({ limit: 16 }).prompt > modelLimitsOf(shape.model).contextTokens
+      if (!isOverfull)
+        expect({ isCut, isAboveHold, fits: charge <= held }, shape.name).toEqual({ isCut: false, isAboveHold: false, fits: true })
     }
     await requireBalancedBooks(server)
   })

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import type { ChannelSetting } from '../../src/contract/entities/channel.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, books } from '../helpers/seed.ts'
 import { type Dearest, type HoldShape, holdModels, holdPrices } from './hold-shapes.ts'
@@ -11,7 +12,7 @@ type Json = Record<string, unknown>
 type Reply = (shape: HoldShape, used: Dearest) => Json | Buffer
 
 /** A server with channels of three vendors, all of which answer the last shape passed to `play` with its most expensive usage. */
-export async function holdStage(server: TestServer) {
+export async function holdStage(server: TestServer, setting: ChannelSetting = {}) {
   let playing: HoldShape | undefined
   let answers = 0
   let ignoresLimits = false
@@ -28,9 +29,10 @@ export async function holdStage(server: TestServer) {
     response.setHeader('content-type', Buffer.isBuffer(body) ? 'audio/mpeg' : 'application/json')
     response.end(Buffer.isBuffer(body) ? body : JSON.stringify(body))
   })
-  await addChannel(server, { url, models: holdModels.openai.join(',') })
-  await addChannel(server, { url, type: anthropic, models: holdModels.anthropic.join(',') })
-  await addChannel(server, { url, type: gemini, models: holdModels.gemini.join(',') })
+  const shared = { url, setting: JSON.stringify(setting) }
+  await addChannel(server, { ...shared, models: holdModels.openai.join(',') })
+  await addChannel(server, { ...shared, type: anthropic, models: holdModels.anthropic.join(',') })
+  await addChannel(server, { ...shared, type: gemini, models: holdModels.gemini.join(',') })
   const ratios = Object.fromEntries(Object.values(holdModels).flatMap((models) => models.map((model) => [model, 0.05])))
   for (const [key, value] of Object.entries({ ModelRatio: ratios, ...holdPrices }))
     await server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
@@ -48,11 +50,20 @@ export async function holdStage(server: TestServer) {
       ignoresLimits = false
       const answer = await send(server.url, key, shape)
       if (answer.status !== 200)
-        return { status: answer.status, text: answer.text, charge: 0, held: 0, limit: undefined, isCut: false }
+        return {
+          status: answer.status,
+          text: answer.text,
+          charge: 0,
+          held: 0,
+          limit: undefined,
+          isCut: false,
+          isAboveHold: false,
+        }
       await settledCharges(server)
       const row = (await books(server)).logs.at(-1)
-      const { held = 0, output_limit: limit, usage_implausible: isCut = false } = JSON.parse(row?.other ?? '{}')
-      return { status: 200, text: answer.text, charge: row?.quota ?? 0, held, limit, isCut }
+      const { held = 0, output_limit: limit, ...marks } = JSON.parse(row?.other ?? '{}')
+      const { usage_implausible: isCut = false, above_hold: isAboveHold = false } = marks
+      return { status: 200, text: answer.text, charge: row?.quota ?? 0, held, limit, isCut, isAboveHold }
     },
   }
 }
