@@ -51,6 +51,7 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   interrupted: 'string',
   usage_implausible: 'boolean',
   usage_unexplained: 'number',
+  cached_above_prompt: 'number',
   above_hold: 'boolean',
   prompt_added: 'number',
   unpriced: 'boolean',

@@ -84,7 +84,7 @@ export interface Usage extends Readonly<Record<Bucket, number>> {
   readonly calls: number
   /** Web searches that the vendor made for the call and bills apart. */
   readonly searches: number
-  /** Tokens reported as cached beyond the whole prompt: they are not charged, and make the report implausible. */
+  /** Tokens reported as cached beyond the whole prompt, which is raised to them within the bound of the request. */
   readonly cacheExcess?: number
   /**
    * What the reported total has beyond its parts, included in `output`; below 0 when the total is less than its parts, which is not

@@ -109,12 +109,16 @@ anyDatabase('usage above what a request can have', (_fresh, kind) => {
     expect(await charged()).toEqual([costOf(11, 16_384)])
   })
 
-  it('includes cached tokens beyond the prompt tokens', async () => {
+  it('[209] includes cached tokens beyond the prompt tokens: the prompt is raised to them within the bound', async () => {
     const cached = usageOf(10, 5, { prompt_tokens_details: { cached_tokens: 5000 } })
-    const { ask, rows, charged, siteCosts } = await reporting(cached)
+    const { ask, rows, charged, siteCosts } = await reporting(cached, { adds_to_prompts: false })
     await ask(chat())
-    expect(await charged()).toEqual([Math.ceil((10 * 0.5 + 5 * 4) * 0.075)])
-    expect(JSON.parse((await rows())[0]?.other ?? '')).toMatchObject({ cache_tokens: 10, usage_implausible: true })
+    const factors = readFactors((await rows())[0]?.other ?? '')
+    const { cache_tokens: read = 0 } = factors
+    expect(await charged()).toEqual([Math.ceil((read * 0.5 + 5 * 4) * 0.075)])
+    expect(read).toBeGreaterThan(10)
+    expect(read).toBeLessThan(500)
+    expect(factors).toMatchObject({ usage_implausible: true, cached_above_prompt: 4990 })
     expect(await siteCosts()).toMatchObject([{ reason: 'usage_implausible' }])
   })
 

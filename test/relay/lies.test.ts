@@ -285,9 +285,9 @@ anyDatabase('impossible usage', (_fresh, kind) => {
       true,
     ])
     expect(await used({ prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 20 } })).toEqual([
-      11,
+      20,
       7,
-      11,
+      20,
       true,
     ])
     expect(await used({ prompt_tokens: 11.5, completion_tokens: 7 })).toEqual([11, 7, 0, true])

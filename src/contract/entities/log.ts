@@ -124,6 +124,8 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
    * the total is less than its parts, which are charged.
    */
   usage_unexplained?: number
+  /** Tokens reported as cached beyond the prompt, which was raised to them. */
+  cached_above_prompt?: number
   /** The call cost more than `held`: the charge is what was held. */
   above_hold?: true
   /** Prompt tokens that the upstream reports beyond what the request can have: it may have added to the prompt. */

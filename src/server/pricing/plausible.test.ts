@@ -73,11 +73,13 @@ describe('an implausible usage', () => {
     expect(plausibleUsage(usageOf({ input: 101, output: 9 }), bound).usage).toEqual(usageOf({ input: 100, output: 9 }))
   })
 
-  it('has more cached tokens than prompt tokens, with or without a bound', () => {
-    const usage = usageOf({ cacheRead: 10, cacheExcess: 5000, output: 5 })
-    for (const each of [bound, undefined]) {
-      expect(plausibleUsage(usage, each)).toEqual({ usage: usageOf({ cacheRead: 10, output: 5 }), isImplausible: true })
-    }
+  it('[209] has a prompt that is raised to what was cached of it, as far as the bound reaches', () => {
+    const usage = usageOf({ cacheRead: 10, cacheExcess: 40, output: 5 })
+    const raised = usageOf({ cacheRead: 50, cacheExcess: 40, output: 5 })
+    for (const each of [bound, undefined]) expect(plausibleUsage(usage, each)).toEqual({ usage: raised, isImplausible: false })
+    const beyond = usageOf({ cacheRead: 10, cacheExcess: 5000, output: 5 })
+    const cut = usageOf({ cacheRead: 100, cacheExcess: 5000, output: 5 })
+    expect(plausibleUsage(beyond, bound)).toEqual({ usage: cut, isImplausible: true })
   })
 
   it('is bounded for each other model that worked for the call, by its own limits and number of calls', () => {

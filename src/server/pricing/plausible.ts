@@ -33,22 +33,18 @@ const outputBuckets: readonly OutputBucket[] = ['videoOutput', 'audioOutput', 'i
 
 /**
  * The usage within the bound. The excess is removed from the most expensive bucket of its side first, until the side fits; the other
- * buckets stay unchanged. The charge is the lowest that the report and the bound allow, and never more than the report. Without a
- * bound, only a report that contradicts itself is implausible.
+ * buckets stay unchanged. The charge is the lowest that the report and the bound allow, and never more than the report. A prompt that is
+ * shorter than what was cached of it is raised to that first.
  */
 export function plausibleUsage(usage: Usage, bound: UsageBound | undefined): { usage: Usage; isImplausible: boolean } {
   const { cacheExcess = 0 } = usage
-  const plain = usage.cacheExcess === undefined ? usage : withoutExcess(usage)
+  const plain = cacheExcess === 0 ? usage : { ...usage, cacheRead: usage.cacheRead + cacheExcess }
   const reported = plain.unexplained !== undefined && bound ? withUnexplainedInside(plain, bound) : plain
   const own = bound ? within(reported, bound) : reported
   const byOthers = bound && reported.byOthers?.map((other) => ({ ...other, usage: within(other.usage, boundOfOther(other)) }))
   const isOtherCut = byOthers?.some((other, index) => other.usage !== reported.byOthers?.[index]?.usage)
-  if (cacheExcess === 0 && own === reported && !isOtherCut) return { usage: reported, isImplausible: false }
+  if (own === reported && !isOtherCut) return { usage: reported, isImplausible: false }
   return { usage: isOtherCut && byOthers ? { ...own, byOthers } : own, isImplausible: true }
-}
-
-function withoutExcess({ cacheExcess: _, ...usage }: Usage): Usage {
-  return usage
 }
 
 /**

@@ -99,6 +99,7 @@ const allColumns: readonly ExportColumn[] = [
   { name: 'stream', value: (log) => String(log.is_stream) },
   { name: 'usage_implausible', value: (_log, other) => (other.usage_implausible ? 'true' : undefined) },
   { name: 'usage_unexplained', value: (_log, other) => other.usage_unexplained },
+  { name: 'cached_above_prompt', value: (_log, other) => other.cached_above_prompt },
   { name: 'above_hold', value: (_log, other) => (other.above_hold ? 'true' : undefined) },
   { name: 'site_cost', admin: true, value: (_log, other) => other.admin_info?.site_cost?.amount },
   { name: 'site_cost_reason', admin: true, value: (_log, other) => other.admin_info?.site_cost?.reason },

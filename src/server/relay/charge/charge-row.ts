@@ -185,6 +185,7 @@ function detailsOf(
     interrupted: ending.interrupted,
     usage_implausible: reported && true,
     usage_unexplained: usage.unexplained,
+    cached_above_prompt: usage.cacheExcess,
     above_hold: ending.isAboveHold || undefined,
     prompt_added: ending.promptAdded,
     unpriced: price.unpriced || undefined,

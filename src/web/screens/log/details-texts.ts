@@ -30,6 +30,8 @@ export const detailsTexts = defineTexts({
     unexplained: '上游报告的总量与各部分不符',
     unexplainedMore: '总量比各部分之和多 {count} 个 Token；多出的部分按输出计费，输出放不下的按输入计费。',
     unexplainedLess: '总量比各部分之和少 {count} 个 Token；按各部分计费。',
+    cachedAbovePrompt: '上报的缓存比提示词多 {count} Token',
+    cachedAbovePromptHint: '提示词按上报的缓存计算，不超过本次请求可能达到的上限。',
     implausibleHint: '上游报告的用量超出本次请求可能达到的上限，按上限计费。',
     promptAdded: '上游上报的提示词多出 {count} Token',
     promptAddedHint: '上报的提示词比请求本身更长：上游可能增加了内容，例如文档或自带的系统提示词。费用不超过预扣的额度。',
@@ -168,6 +170,8 @@ export const detailsTexts = defineTexts({
     unexplainedMore:
       'The total has {count} tokens more than its parts. They are charged as output, or as input where the output has no room for them.',
     unexplainedLess: 'The total has {count} tokens less than its parts. The parts are charged.',
+    cachedAbovePrompt: '{count} more tokens reported as cached than the prompt has',
+    cachedAbovePromptHint: 'The prompt counts as long as what was cached, as far as this request could have been.',
     implausibleHint: 'The upstream reported more usage than this request could have. The maximum possible usage is charged.',
     promptAdded: 'The upstream reported {count} more prompt tokens than the request can have',
     promptAddedHint:

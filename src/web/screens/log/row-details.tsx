@@ -134,6 +134,7 @@ function Remarks({ row }: { row: LogRow }) {
     unpriced,
     usage_implausible,
     usage_unexplained: unexplained = 0,
+    cached_above_prompt: cachedAbovePrompt,
     above_hold,
     prompt_added: promptAdded,
     output_limit: outputLimit,
@@ -160,6 +161,11 @@ function Remarks({ row }: { row: LogRow }) {
       {unexplained !== 0 && (
         <Notice title={say('unexplained')}>
           {say(unexplained > 0 ? 'unexplainedMore' : 'unexplainedLess', { count: formatCount(Math.abs(unexplained)) })}
+        </Notice>
+      )}
+      {cachedAbovePrompt !== undefined && (
+        <Notice title={say('cachedAbovePrompt', { count: formatCount(cachedAbovePrompt) })}>
+          {say('cachedAbovePromptHint')}
         </Notice>
       )}
       {above_hold && (
