@@ -109,7 +109,7 @@ export type ToolCalls = Readonly<Record<string, number>>
  */
 export type Tier = Readonly<Partial<Record<TierMember, string>>>
 
-export type TierMember = 'service_tier' | 'speed' | 'inference_geo'
+export type TierMember = 'service_tier' | 'speed' | 'inference_geo' | 'background_options'
 
 /** The usage of a call by another model than the requested one. */
 export interface OtherUsage {

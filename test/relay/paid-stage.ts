@@ -41,11 +41,15 @@ export async function scene(kind: DatabaseKind, url: string, channel: Record<str
   return { ...staged, set, last: async () => recomputed((await books(staged.server)).logs.at(-1)) }
 }
 
-/** The same on one shared server, for tests that set no options. */
-export function sharedScenes() {
-  const sharedStage = sharedStages('sqlite', options)
+/** The same on one shared server, for tests that set no options; `own` has the ratios of models of these tests alone. */
+export function sharedScenes(own: Readonly<Record<string, number>> = prices) {
+  const names = Object.keys(own)
+  const sharedStage = sharedStages('sqlite', {
+    ModelRatio: own,
+    CompletionRatio: Object.fromEntries(names.map((model) => [model, 1])),
+  })
   return async (url: string, channel: Record<string, unknown> = {}) => {
-    const staged = await sharedStage(url, { models: models.join(','), ...channel })
+    const staged = await sharedStage(url, { models: names.join(','), ...channel })
     return { ...staged, last: async () => recomputed((await staged.logs()).at(-1)) }
   }
 }

@@ -3,7 +3,8 @@ import type { LongCacheLifetime } from '../usage.ts'
 /**
  * Default prices of vendors' charges other than tokens, from their public price lists as read in November 2026:
  * https://platform.openai.com/docs/pricing, https://platform.claude.com/docs/en/about-claude/pricing,
- * https://ai.google.dev/gemini-api/docs/pricing and https://cloud.google.com/vertex-ai/generative-ai/pricing.
+ * https://ai.google.dev/gemini-api/docs/pricing, https://cloud.google.com/vertex-ai/generative-ai/pricing,
+ * https://docs.perplexity.ai/docs/getting-started/pricing and https://docs.x.ai/developers/pricing.
  */
 
 /** USD per call of a tool, by name or by `name/model pattern`. `docs/reference/tiers-and-tools.md` says how each is counted. */
@@ -39,6 +40,25 @@ export const toolPrices: Readonly<Record<string, number>> = {
   retrieval: 0.0025,
   // Moonshot
   $web_search: 0.005,
+  // Perplexity: each request by the size of its search context, dearer with Pro Search; the pieces of deep research.
+  search_request_low: 0.005,
+  search_request_medium: 0.008,
+  search_request_high: 0.012,
+  'search_request_low/sonar-*pro*': 0.006,
+  'search_request_medium/sonar-*pro*': 0.01,
+  'search_request_high/sonar-*pro*': 0.014,
+  search_request_pro_low: 0.014,
+  search_request_pro_medium: 0.018,
+  search_request_pro_high: 0.022,
+  'search_query/sonar-deep-research*': 0.005,
+  'citation_token/sonar-deep-research*': 0.000002,
+  'reasoning_token/sonar-deep-research*': 0.000003,
+  // xAI: each call of a tool that its server runs.
+  x_search: 0.005,
+  document_search: 0.01,
+  'web_search/grok-*': 0.005,
+  'code_interpreter/grok-*': 0.005,
+  'file_search/grok-*': 0.0025,
 }
 
 /** Cost of tokens in a tier as a multiple of their ordinary price, by tier or by `tier/model pattern`. */
@@ -57,6 +77,9 @@ export const tierFactors: Readonly<Record<string, number>> = {
   'flex/gpt-*': 0.5,
   'flex/o3*': 0.5,
   'flex/o4-mini*': 0.5,
+  // OpenAI: background_options.completion_window, of developers.openai.com/api/docs/guides/background.
+  'background_2h/gpt-*': 0.7,
+  'background_8h/gpt-*': 0.6,
   // Google: serviceTier
   'priority/gemini-*': 1.8,
   'flex/gemini-*': 0.5,

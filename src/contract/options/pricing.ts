@@ -186,8 +186,8 @@ export const prices = section(
       label: { zh: '工具单次价格', en: 'Tool price per call' },
       unit: { zh: '美元/次', en: 'USD per call' },
       help: {
-        zh: '上游运行并按次计费的工具，例如 file_search。“工具/模型*”只对名称匹配的模型有效，最长的匹配优先。0 表示免费；未列出的托管工具会被拒绝。默认值来自 OpenAI、Anthropic 和 Google 的公开价目表。',
-        en: 'Tools that the upstream runs and bills per call, e.g. file_search. “tool/model*” applies to models whose name matches; the longest pattern takes precedence. 0 is free. Hosted tools that are not listed are refused. The defaults are from the price lists of OpenAI, Anthropic and Google.',
+        zh: '上游运行并按次计费的工具，例如 file_search。“工具/模型*”只对名称匹配的模型有效，最长的匹配优先。0 表示免费；未列出的托管工具会被拒绝。只有回复才知道的按次、按件费用（例如 Perplexity 的 search_request_low）也在这里。默认值来自各厂商的公开价目表。',
+        en: 'Tools that the upstream runs and bills per call, e.g. file_search. “tool/model*” applies to models whose name matches; the longest pattern takes precedence. 0 is free. Hosted tools that are not listed are refused. Fees by request or piece that only the reply tells, e.g. search_request_low of Perplexity, are here too. The defaults are from the price lists of the vendors.',
       },
     }),
     TierFactor: option({

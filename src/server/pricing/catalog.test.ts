@@ -40,7 +40,7 @@ describe('the price of a model', () => {
       ...{ audioCacheRatio: 0.5, imageCacheRatio: 0.5, videoCompletionRatio: 4 },
       searchUsd: 0.01,
       toolUsd: expect.objectContaining({ file_search: 0.0025, web_search_preview: 0.025 }),
-      tierFactors: { priority: 1.7, flex: 0.5 },
+      tierFactors: { priority: 1.7, flex: 0.5, background_2h: 0.7, background_8h: 0.6 },
       groupRatio: 0.8,
       quotaPerUnit: 1000,
       unpriced: false,
@@ -150,7 +150,7 @@ describe('the price of a model', () => {
       ...{ audioCacheRatio: 0.5, imageCacheRatio: 0.5, videoCompletionRatio: 4 },
       searchUsd: 0.01,
       toolUsd: expect.objectContaining({ file_search: 0.0025, web_search_preview: 0.025 }),
-      tierFactors: { priority: 1.7, flex: 0.5 },
+      tierFactors: { priority: 1.7, flex: 0.5, background_2h: 0.7, background_8h: 0.6 },
       source: 'default',
     })
     expect(catalog.modelPriceOf('made-up')).toBeUndefined()

@@ -1,4 +1,13 @@
-import { type Bucket, buckets, noUsage, type OutputBucket, type PromptBucket, type Usage } from '../../contract/usage.ts'
+import { numberIn } from '../../contract/by-model.ts'
+import {
+  type Bucket,
+  buckets,
+  noUsage,
+  type OutputBucket,
+  type PromptBucket,
+  type ToolCalls,
+  type Usage,
+} from '../../contract/usage.ts'
 import { costOf, type Price, pricesToMeet, tierFactor } from './quote.ts'
 
 /** The kinds of tokens that a call can have beside plain text, and the rates that it can reach. */
@@ -13,20 +22,21 @@ export interface TokenKinds {
 }
 
 /**
- * Costs of a call beside its tokens: its tier if it is more expensive than the default, a price per call, and ten calls of each tool
- * that the vendor runs, the default limit of vendors.
+ * Costs of a call beside its tokens: its tier if it is more expensive than the default, a price per call, ten calls of each tool
+ * that the vendor runs, the default limit of vendors, and the greatest fees that only its reply tells.
  */
 export function piecesOf(
   price: Price,
-  asked: Pick<Usage, 'calls' | 'tier'> & { readonly hostedTools: readonly string[] },
+  asked: Pick<Usage, 'calls' | 'tier'> & { readonly hostedTools: readonly string[]; readonly fees?: ToolCalls | undefined },
 ): Partial<Usage> {
-  const { calls, tier, hostedTools } = asked
-  const priced = hostedTools.filter((name) => (price.toolUsd[name] ?? 0) > 0)
+  const { calls, tier, hostedTools, fees = {} } = asked
+  const all = { ...Object.fromEntries(hostedTools.map((name) => [name, toolCallsMax])), ...fees }
+  const priced = Object.entries(all).filter(([name]) => (numberIn(price.toolUsd, name) ?? 0) > 0)
   return {
     calls,
     ...(tier && tierFactor(price, tier) > 1 ? { tier } : {}),
     ...(hostedTools.length > 0 ? { searches: toolCallsMax } : {}),
-    ...(priced.length > 0 ? { toolCalls: Object.fromEntries(priced.map((name) => [name, toolCallsMax])) } : {}),
+    ...(priced.length > 0 ? { toolCalls: Object.fromEntries(priced) } : {}),
   }
 }
 

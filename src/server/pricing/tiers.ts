@@ -49,6 +49,8 @@ const cheap: ReadonlySet<string> = new Set([
   'not_available',
   'flex',
   'batch',
+  'background_2h',
+  'background_8h',
   'scale',
 ])
 

@@ -3,6 +3,7 @@ import { definedTools } from './anthropic-messages/tools-in-effect.ts'
 import type { Format } from './format.ts'
 import { eitherObject, toolGroups } from './gemini-generate/members.ts'
 import { toolLists } from './openai-responses/tool-lists.ts'
+import { hasRequestFee } from './reply-fees.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt } from './wire-format.ts'
 
 /**
@@ -20,11 +21,17 @@ export function chatTools(body: JsonObject): VendorTools {
   })
   const searches = searchOfModel(textAt(body, 'model'))
   if (searches !== '') names.push(searches)
-  else if (isObject(body.web_search_options) || body.enable_search === true) names.push('web_search')
+  else if (wantsSearch(body)) names.push('web_search')
   const live = objectAt(body, 'search_parameters')
   if (live && live.mode !== 'off') names.push('live_search')
   for (const plugin of arrayAt(body, 'plugins')) if (isObject(plugin)) names.push(pluginTool(textAt(plugin, 'id')))
   return named(names)
+}
+
+/** Whether a search is requested that is billed apart: models that always search charge for the request instead. */
+function wantsSearch(body: JsonObject): boolean {
+  if (isObject(body.web_search_options)) return !hasRequestFee(textAt(body, 'model'))
+  return body.enable_search === true
 }
 
 /** Tools of a Responses request, including those in its input items. */

@@ -12,6 +12,18 @@ export function tierAsked(body: JsonObject): { requestedTier?: Tier } {
   return asked({ service_tier: openAiWord(textAt(body, 'service_tier')) })
 }
 
+/**
+ * The tier requested in Responses, which also sells longer windows for responses in the background: at the standard tier, and for a
+ * response that is not streamed. Source: https://developers.openai.com/api/docs/guides/background, read 2026-11.
+ */
+export function responsesTierAsked(body: JsonObject): { requestedTier?: Tier } {
+  const window = textAt(objectAt(body, 'background_options') ?? {}, 'completion_window')
+  const tier = openAiWord(textAt(body, 'service_tier'))
+  const isStandard = tier === '' || ordinary.has(tier)
+  const isWindow = (window === '2h' || window === '8h') && body.background === true && body.stream !== true && isStandard
+  return asked({ service_tier: tier, background_options: isWindow ? `background_${window}` : '' })
+}
+
 /** The tier that served an OpenAI reply. */
 export function tierServed(reply: JsonObject): { tier?: Tier } {
   return served({ service_tier: openAiWord(textAt(reply, 'service_tier')) })

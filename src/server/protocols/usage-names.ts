@@ -70,12 +70,14 @@ export function readReasoning(usage: JsonObject, details: JsonObject | undefined
   return firstOf(details, names.reasoningInDetails) || firstOf(usage, names.reasoningInUsage)
 }
 
-/** Cache writes with their lifetimes, as far as they are reported; `details` are those of the prompt. */
-export function readCacheWrites(usage: JsonObject, details: JsonObject | undefined): CacheWrites {
+/**
+ * Cache writes with their lifetimes, as far as they are reported; undefined without any. `details` are those of the prompt.
+ */
+export function readCacheWrites(usage: JsonObject, details: JsonObject | undefined): CacheWrites | undefined {
   const counts = newApiWrites(usage)
   const reported = firstOf(details, names.writesInDetails) || firstOf(usage, names.writesInUsage)
   if (counts) return cacheWritesOf(Math.max(reported, counts('5m') + counts('1h')), counts)
-  return reported === 0 ? noWrites : cacheWritesOf(reported, lifetimesIn(usage, details))
+  return reported === 0 ? undefined : cacheWritesOf(reported, lifetimesIn(usage, details))
 }
 
 /**
@@ -88,8 +90,6 @@ export function newApiWrites(usage: JsonObject): ((lifetime: CacheLifetime) => n
   if (short + long === 0) return undefined
   return (lifetime) => (lifetime === '5m' ? short : lifetime === '1h' ? long : 0)
 }
-
-const noWrites = cacheWritesOf(0)
 
 /** Undefined when the host reports no lifetime. Alibaba's `cache_type` has one value, for a cache of five minutes. */
 function lifetimesIn(usage: JsonObject, details: JsonObject | undefined): ((lifetime: CacheLifetime) => number) | undefined {

@@ -234,6 +234,7 @@ const spellings = {
   service_tier: ['service_tier', 'serviceTier'],
   speed: ['speed'],
   inference_geo: ['inference_geo'],
+  background_options: ['background_options'],
 } as const
 
 function without(body: Body, names: readonly string[]): Body {

@@ -2,6 +2,7 @@ import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import type { CallerFormat } from '../format.ts'
 import { readStreamError, renameTopLevelModel } from '../openai-chat/chat.ts'
+import { readSvgUsage } from '../svg-usage.ts'
 import {
   arrayAt,
   countAt,
@@ -45,7 +46,7 @@ const images = (format: CallerFormat, defaultModel: string, needs: 'prompt' | 'i
   answerIn: 'data',
   billsEntries: true,
   isEmpty: (reply) => !arrayAt(reply, 'data').some(isImage),
-  readUsage: (reply, facts) => readImageUsage(objectAt(reply, 'usage'), arrayAt(reply, 'data').filter(isImage).length, facts),
+  readUsage: (reply, facts) => readImageUsage(reply, arrayAt(reply, 'data').filter(isImage).length, facts),
   replyText: () => '',
 
   stream: {
@@ -54,7 +55,7 @@ const images = (format: CallerFormat, defaultModel: string, needs: 'prompt' | 'i
     isTerminal: () => false,
     endsWithBody: true,
     terminalText: '',
-    readUsage: (data, before) => (isDone(data) ? withImage(before, readTokens(objectAt(data, 'usage'))) : before),
+    readUsage: (data, before) => (isDone(data) ? withImage(before, readTokens(data)) : before),
     isUsageOnly: () => false,
     hasOutput: (data) => textAt(data, 'b64_json') !== '' || textAt(data, 'url') !== '',
     isFinish: isDone,
@@ -130,16 +131,21 @@ function mostImages(body: JsonObject, { count, weight, files }: { count: number;
   const images = files + [body.image, body.images].flat().filter((image) => image !== undefined).length
   const partial = Math.min(Number(body.partial_images) || 0, 10) * partialTokens
   const { input, calls } = imagesWithoutTokens(decimal(count * weight))
+  const author = textAt(body, 'output_format') === 'svg' ? svgMost : { input: 0, output: 0 }
   return {
     ...noUsage,
-    input: input + Buffer.byteLength(textAt(body, 'prompt')) + templateTokens,
+    input: input + Buffer.byteLength(textAt(body, 'prompt')) + templateTokens + count * author.input,
     imageInput: images * imageTokensMax,
+    output: count * author.output,
     imageOutput: count * (imageTokensMax + partial),
     calls,
   }
 }
 
 const templateTokens = 64
+
+/** The maximum tokens that the author of an SVG reads and writes, the picture and its reasoning included. */
+const svgMost = { input: 16_000, output: 32_000 }
 
 /** The maximum number of returned images: some hosts have their own members for it. */
 function imagesReturned(body: JsonObject, count: number): number {
@@ -164,21 +170,31 @@ function isImage(entry: unknown): boolean {
 }
 
 /** Some hosts have their own members for several images: returned images are charged, not `n`. */
-function readImageUsage(usage: JsonObject | undefined, returned: number, facts: RequestFacts): Usage {
+function readImageUsage(reply: JsonObject, returned: number, facts: RequestFacts): Usage {
   const calls = decimal(Math.min(returned, imagesMax) * (facts.callWeight ?? 1))
-  const tokens = readTokens(usage)
+  const tokens = readTokens(reply)
   return tokens ? { ...tokens, calls } : imagesWithoutTokens(calls)
 }
 
-function readTokens(usage: JsonObject | undefined): Usage | undefined {
+/** The tokens of a reply, or of the event of an image; those of an SVG's author are text. */
+function readTokens(reply: JsonObject): Usage | undefined {
+  const usage = objectAt(reply, 'usage')
   if (!usage || typeof usage.input_tokens !== 'number') return undefined
+  const svg = readSvgUsage([reply])
   const input = countAt(usage, 'input_tokens')
   const images = Math.min(input, countAt(objectAt(usage, 'input_tokens_details'), 'image_tokens'))
   const output = countAt(usage, 'output_tokens')
   // Zeros beside an image are no report.
   if (input === 0 || output === 0) return undefined
   const text = Math.min(output, countAt(objectAt(usage, 'output_tokens_details'), 'text_tokens'))
-  return { ...noUsage, input: input - images, imageInput: images, output: text, imageOutput: output - text }
+  return {
+    ...noUsage,
+    input: input - images + svg.input,
+    imageInput: images,
+    output: text + svg.output,
+    imageOutput: output - text,
+    reasoning: svg.reasoning,
+  }
 }
 
 function decimal(value: number): number {

@@ -14,7 +14,7 @@ export const rerank: WireFormat = {
   readRequest(body) {
     if (textAt(body, 'query') === '') fail('field_invalid', { field: 'query', reason: 'is required' })
     requireArray(body, 'documents')
-    return directFacts(readModel(body), { most: mostRead(body) })
+    return directFacts(readModel(body), { most: mostRead(body), callsMax: unitsOf(body) })
   },
 
   promptText: (body) => [textAt(body, 'query'), ...documentTexts(body)],
@@ -35,6 +35,21 @@ function mostRead(body: JsonObject): Usage {
 
 const templateTokens = 16
 
+const unitsMax = 1_000
+
+/**
+ * The maximum number of Cohere's search units: one for each hundred documents, of which a long one counts once for each 500 tokens.
+ * Source: https://docs.cohere.com/docs/how-does-cohere-pricing-work, read 2026-11.
+ */
+function unitsOf({ query, documents }: JsonObject): number {
+  const texts = Array.isArray(documents) ? documents : []
+  const queryBytes = Buffer.byteLength(String(query))
+  const pieces = texts.reduce<number>((sum, text) => {
+    return sum + Math.ceil((queryBytes + Buffer.byteLength(typeof text === 'string' ? text : JSON.stringify(text))) / 500)
+  }, 0)
+  return Math.max(1, Math.ceil(pieces / 100))
+}
+
 /** The documents of a request as texts; an image is an empty text. */
 export function documentTexts(body: JsonObject): string[] {
   const documents = Array.isArray(body.documents) ? body.documents : []
@@ -51,10 +66,13 @@ function mendRanking(reply: Buffer, asked: JsonObject): Buffer | undefined {
   return ranking && !isDeepStrictEqual(ranking, sent) ? Buffer.from(JSON.stringify(ranking)) : undefined
 }
 
-/** Jina reports tokens, Cohere reports tokens and billed units. */
+/** Jina reports tokens, Cohere reports tokens and search units, each of which costs the price per call. */
 function readRerankUsage(reply: JsonObject): Usage | undefined {
   const usage = objectAt(reply, 'usage')
-  const tokens = objectAt(objectAt(reply, 'meta') ?? {}, 'tokens')
+  const meta = objectAt(reply, 'meta') ?? {}
+  const tokens = objectAt(meta, 'tokens')
   const input = countAt(usage, 'total_tokens') || countAt(usage, 'prompt_tokens') || countAt(tokens, 'input_tokens')
-  return input === 0 ? undefined : { ...noUsage, input }
+  const units = countAt(objectAt(meta, 'billed_units'), 'search_units')
+  if (input === 0 && units <= 1) return undefined
+  return { ...noUsage, input, ...(units > 1 ? { calls: Math.min(units, unitsMax) } : {}) }
 }

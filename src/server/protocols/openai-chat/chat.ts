@@ -13,6 +13,7 @@ import {
   refuseLimitConflict,
   requireArray,
 } from '../read-request.ts'
+import { readReplyFees } from '../reply-fees.ts'
 import { tierAsked, tierServed } from '../tiers.ts'
 import { readCached, readCacheWrites, readReasoning } from '../usage-names.ts'
 import {
@@ -126,9 +127,10 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
   const prompt = hasPrompt ? countAt(usage, 'prompt_tokens') : Math.max(0, total - completion)
   const details = objectAt(usage, 'prompt_tokens_details')
   const outputDetails = objectAt(usage, 'completion_tokens_details')
-  const reasoning = readReasoning(usage, outputDetails)
+  const fees = readReplyFees(usage)
+  const reasoning = fees?.toolCalls?.reasoning_token ? 0 : readReasoning(usage, outputDetails)
   const writes = readCacheWrites(usage, details)
-  const written = writtenTokens(writes)
+  const written = writes ? writtenTokens(writes) : 0
   const placed = placeTotals({ prompt, completion, total, cached: readCached(usage, details), written, reasoning })
   const read = partsOf(placed.plain, details)
   const outputParts = partsOf(placed.completion, outputDetails)
@@ -144,6 +146,7 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
     imageOutput: outputParts.image,
     reasoning,
     ...placed.marks,
+    ...fees,
   }
 }
 

@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
 import { responsesTools } from '../hosted-tools.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel } from '../read-request.ts'
-import { tierAsked } from '../tiers.ts'
+import { responsesTierAsked } from '../tiers.ts'
 import {
   arrayAt,
   countAt,
@@ -90,7 +90,7 @@ function readFacts(body: JsonObject): RequestFacts {
     reasoningEffort: textAt(objectAt(body, 'reasoning') ?? {}, 'effort') || undefined,
     wantsUsage: true,
     streamOptions: isObject(streamOptions) ? streamOptions : undefined,
-    ...tierAsked(body),
+    ...responsesTierAsked(body),
     ...responsesTools(body),
   }
 }

@@ -9,6 +9,8 @@ import {
 } from '../../../contract/usage.ts'
 import { countCalls, type PaidCall } from '../paid-calls.ts'
 import { cachedKinds, placeTotals } from '../place-totals.ts'
+import { readReplyFees } from '../reply-fees.ts'
+import { readSvgUsage } from '../svg-usage.ts'
 import { tierServed } from '../tiers.ts'
 import { readCached, readCacheWrites, readReasoning } from '../usage-names.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
@@ -31,10 +33,11 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
   const details = objectAt(usage, 'input_tokens_details')
   const reasoning = readReasoning(usage, objectAt(usage, 'output_tokens_details'))
   const writes = readCacheWrites(usage, details)
+  const written = writes ? writtenTokens(writes) : 0
   const cached = readCached(usage, details)
-  const placed = placeTotals({ prompt: input, completion: output, total, cached, written: writtenTokens(writes), reasoning })
+  const placed = placeTotals({ prompt: input, completion: output, total, cached, written, reasoning })
   const drawn = drawingUsage(response)
-  const svg = svgUsage(response)
+  const svg = readSvgUsage(arrayAt(response, 'output').filter(isImageCall))
 
   return {
     ...noUsage,
@@ -47,7 +50,7 @@ export function readResponseUsage(response: JsonObject): Usage | undefined {
     imageOutput: drawn.imageOutput,
     reasoning: reasoning + svg.reasoning,
     ...placed.marks,
-    ...callsIn(response),
+    ...callsIn(response, readReplyFees(usage)),
     ...tierServed(response),
   }
 }
@@ -104,23 +107,17 @@ function drawingUsage(response: JsonObject) {
   }
 }
 
-/** Tokens of the SVG drawing model, which no other count includes. Its calls are billed as the model of the response. */
-function svgUsage(response: JsonObject): { input: number; output: number; reasoning: number } {
-  const reports = arrayAt(response, 'output').flatMap((item) => {
-    const usage = isObject(item) && item.type === 'image_generation_call' ? objectAt(item, 'svg_usage') : undefined
-    return usage && areCounts(usage, ['input_tokens', 'output_tokens']) ? [usage] : []
-  })
-  const sum = (member: string) => reports.reduce((total, usage) => total + countAt(usage, member), 0)
-  const output = sum('output_tokens')
-  return { input: sum('input_tokens'), output, reasoning: Math.min(output, sum('reasoning_tokens')) }
+function isImageCall(item: unknown): item is JsonObject {
+  return isObject(item) && item.type === 'image_generation_call'
 }
 
-/** The vendor's own number of searches takes precedence over its output items. */
-function callsIn(response: JsonObject): Pick<Usage, 'searches' | 'toolCalls'> {
+/** The vendor's own numbers take precedence over its output items. */
+function callsIn(response: JsonObject, fees: ReturnType<typeof readReplyFees>): Pick<Usage, 'searches' | 'toolCalls'> {
   const calls = arrayAt(response, 'output').flatMap((item, at) => paidCallOf(item, at) ?? [])
   const reported = countAt(objectAt(objectAt(response, 'tool_usage') ?? {}, 'web_search'), 'num_requests')
   const counted = countCalls(calls)
-  return { ...counted, searches: reported || counted.searches }
+  const toolCalls = fees?.toolCalls ? { ...counted.toolCalls, ...fees.toolCalls } : counted.toolCalls
+  return { searches: fees?.searches ?? (reported || counted.searches), ...(toolCalls ? { toolCalls } : {}) }
 }
 
 /**

@@ -16,6 +16,7 @@ import { raisedForThinking } from '../../protocols/anthropic-messages/thinking.t
 import type { CallerFormat } from '../../protocols/format.ts'
 import { textsBesideMedia } from '../../protocols/media-parts.ts'
 import { outputTokensMin } from '../../protocols/openai-responses/models.ts'
+import { greatestReplyFees } from '../../protocols/reply-fees.ts'
 import { type RequestBound, readRequestBound } from '../../protocols/request-bound.ts'
 import type { RequestFacts } from '../../protocols/wire-format.ts'
 import type { BudgetWindow } from '../../wallet/budget-window.ts'
@@ -70,7 +71,8 @@ export function reserve(app: ReserveParts, asked: HoldRequest): Promise<Reserved
   const sent = limits.overriding.length === 0 ? undefined : overriddenRequest(limits.overriding, overridable(asked))
   const facts = sent?.facts ?? asked.facts
   const { callsMax: calls = 1, requestedTier: tier, hostedTools = [] } = facts
-  const pieces = piecesOf(price, { calls, hostedTools, ...(tier ? { tier } : {}) })
+  const fees = greatestReplyFees(facts.model, body.json)
+  const pieces = piecesOf(price, { calls, hostedTools, fees, ...(tier ? { tier } : {}) })
   if (facts.most) return hold(app, asked, knownPlan(price, { ...facts.most, ...pieces }))
   if (price.fixedUsd >= 0) return hold(app, asked, { amount: dearestCost(price, { ...noUsage, ...pieces }) })
   const bounded = { asked, facts, pieces, limits, sent }

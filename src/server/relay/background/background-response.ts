@@ -76,8 +76,8 @@ export async function answerInBackground(
 
 /** The upstream is always called for a stream: it shows the progress, and aborting it stops the upstream. */
 function asStream({ body }: AuthenticatedRequest): AuthenticatedRequest['body'] {
-  const { background: _, ...json } = body.json
-  const bytes = spliceMembers(body.bytes, { background: undefined, stream: 'true' })
+  const { background: _, background_options: _window, ...json } = body.json
+  const bytes = spliceMembers(body.bytes, { background: undefined, background_options: undefined, stream: 'true' })
   return { ...body, json: { ...json, stream: true }, bytes }
 }
 

@@ -125,7 +125,7 @@ function billedTools(bill: Asking, reported: Usage): Pick<Usage, 'searches'> & P
     const isPaid = count > 0 && (name !== 'code_execution' || asked.includes(name))
     if (isPaid) calls.set(pricedName(bill, name), count + (calls.get(pricedName(bill, name)) ?? 0))
   }
-  for (const name of asked) if (!isCounted(bill, name)) calls.set(name, 1)
+  for (const name of asked) if (!isCounted(bill, name) && !calls.has(name)) calls.set(name, 1)
 
   const { web_search: searches = 0, ...others } = Object.fromEntries(calls)
   // An image with a price of its own is not charged by its tokens too.
@@ -173,4 +173,5 @@ const counting: ReadonlySet<Format> = new Set<Format>([
   'anthropic.messages',
   'gemini.generate',
 ])
-const countedTool = /^(file_search|image_generation|image_search|google_maps|code_execution)$|^(code_interpreter|shell)(_|$)/
+const countedTool =
+  /^(file_search|document_search|x_search|image_generation|image_search|google_maps|code_execution)$|^(code_interpreter|shell)(_|$)/
