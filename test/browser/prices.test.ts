@@ -146,6 +146,28 @@ it.each(
   expect(problems).toEqual([])
 })
 
+it.each(
+  looks([
+    { language: 'zh', scheme: 'dark', width: 1440, hours: /01:00–04:00, 06:00–10:00（UTC）/ },
+    { language: 'en', scheme: 'light', width: 390, hours: /01:00–04:00, 06:00–10:00 UTC/ },
+  ] as const),
+)('in $language, $width wide, the price list has the prices of all hours', async (look) => {
+  const { language, width, hours } = look
+  const { server, upstream } = stage
+  const model = 'deepseek-v4-pro'
+  await addChannel(server, { url: upstream.url, models: model, type: 43 })
+  const { page, problems } = await stage.open('root', { ...look, height: 844 })
+  await go(page, `/pricing?search=${model}`)
+  const listed = page.getByRole(width === 390 ? 'listitem' : 'row').filter({ hasText: model })
+  await listed.getByText(hours).first().waitFor()
+  await listed
+    .getByText(/04:00–06:00, 10:00–01:00/)
+    .first()
+    .waitFor()
+  await expectFit(page, language)
+  expect(problems).toEqual([])
+})
+
 it('saving a channel with models without a price reports them, and uses the public prices with one click', async () => {
   const { server, upstream } = stage
   const { page, problems } = await stage.open('root', { language: 'en', scheme: 'light', width: 1440, height: 900 })
@@ -181,6 +203,8 @@ const newer = {
     applied: '已采用新的价格',
     applyAll: '全部采用',
     questionOfAll: /采用更新的价格数据（\d+ 处变化）？/,
+    undo: '撤销',
+    undone: '已撤销上次的价格变更',
     restore: '恢复自带数据',
     restored: '已恢复自带的价格数据',
     none: '无',
@@ -199,6 +223,8 @@ const newer = {
     applied: 'New prices applied',
     applyAll: 'Apply all',
     questionOfAll: /Apply the newer price data \(\d+ changes\)\?/,
+    undo: 'Undo',
+    undone: 'The last price change was undone',
     restore: 'Restore',
     restored: 'Restored the price data included in this version',
     dismiss: 'Dismiss',
@@ -256,6 +282,14 @@ it.each(
   await page.getByRole('dialog', { name: say.questionOfAll }).getByRole('button', { name: say.applyAll }).click()
   await readMessage(page, language, say.applied)
   await page.getByText(say.none, { exact: true }).waitFor()
+
+  await page.getByRole('button', { name: say.undo, exact: true }).click()
+  await expectFit(page, language)
+  await page.getByRole('dialog').getByRole('button', { name: say.undo }).click()
+  await readMessage(page, language, say.undone)
+  expect(price('gpt-5.4-mini')).toBe(0.25)
+  expect(price('gpt-9')).toBeUndefined()
+  expect(server.app.options.current.PriceDataApply).toBe('none')
 
   await page.getByRole('button', { name: say.restore }).click()
   await page.getByRole('dialog').getByRole('button', { name: say.restore }).click()

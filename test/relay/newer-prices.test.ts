@@ -24,6 +24,7 @@ interface PriceDataState {
   in_use: { date: string; fetched_at: number }
   package_date: string
   newer: { hash: string; left_out: number; changes: Record<string, unknown>[] } | null
+  undo: { date: string } | null
 }
 const stateOf = (server: TestServer) => server.call<PriceDataState>('GET /api/pricing/data')
 const check = (server: TestServer) => server.call<{ found: string }>('POST /api/pricing/data/check')
@@ -181,18 +182,32 @@ anyDatabase('newer public prices', (_fresh, kind) => {
     expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([afterwards])
   })
 
-  it('are checked for by a job that is off by default, and not proposed again once they are dismissed', async () => {
-    const { server, source } = await priced(published(2, 8))
-    const job = async () => (await server.call<SystemJob[]>('GET /api/job/')).find(({ name }) => name === 'find-newer-prices')
+  interface Job {
+    readonly server: TestServer
+    /** Runs the daily check until its outcome is this. */
+    run(detail: string): Promise<void>
+    state(): Promise<SystemJob | undefined>
+  }
+  function dailyCheck(server: TestServer): Job {
+    const state = async () => (await server.call<SystemJob[]>('GET /api/job/')).find(({ name }) => name === 'find-newer-prices')
     const run = async (detail: string) => {
       await server.call('POST /api/job/find-newer-prices/run')
-      await eventually(`the job finds ${detail}`, async () => (await job())?.detail === detail)
+      await eventually(`the job finds ${detail}`, async () => (await state())?.detail === detail)
     }
-    expect(await job()).toMatchObject({ every_seconds: 0, on: 'one-node', outcome: 'never' })
-    expect(source.state.asked).toBe(0)
-    await server.call('PUT /api/option/', { key: 'PriceDataCheckEnabled', value: 'true' })
-    expect(await job()).toMatchObject({ every_seconds: 86_400 })
+    return { server, state, run }
+  }
+  const setApply = (server: TestServer, value: string) => server.call('PUT /api/option/', { key: 'PriceDataApply', value })
 
+  it('are checked for by a daily job, and not proposed again once they are dismissed', async () => {
+    const { server, source } = await priced(published(2, 8))
+    const { state, run } = dailyCheck(server)
+    expect(await state()).toMatchObject({ every_seconds: 86_400, on: 'one-node', outcome: 'never' })
+    expect(source.state.asked).toBe(0)
+    for (const key of ['PriceDataCheckEnabled', 'PublicPriceDataEnabled']) {
+      await server.call('PUT /api/option/', { key, value: 'false' })
+      expect(await state()).toMatchObject({ every_seconds: 0 })
+      await server.call('PUT /api/option/', { key, value: 'true' })
+    }
     await run('newer')
     await server.call('POST /api/pricing/data/dismiss', { hash: await hashOf(server) })
     expect((await stateOf(server)).newer).toBeNull()
@@ -203,6 +218,71 @@ anyDatabase('newer public prices', (_fresh, kind) => {
     expect((await stateOf(server)).newer?.changes).toMatchObject([{ after: { prices: { input: 3 } } }])
     await server.call('POST /api/pricing/data/dismiss', { hash: await hashOf(server) })
     expect(await check(server)).toEqual({ found: 'newer' })
+  })
+
+  const of = (prices: Readonly<Record<string, readonly [input: number, output: number]>>) =>
+    publishedPrices(
+      Object.fromEntries(
+        Object.entries(prices).map(([id, [input_mtok, output_mtok]]) => [
+          id,
+          { input_mtok, output_mtok, cache_read_mtok: input_mtok / 10 },
+        ]),
+      ),
+    )
+  // The prices of this version: 0.75 and 4.5; 2 and 10; 0.1 and 0.5.
+  const [lower, dearer, halved, added] = [model, 'gpt-6-sol', 'gpt-6-luna', 'gpt-next']
+
+  it('apply by themselves where they are new or lower; the others are asked about, and the last change can be undone', async () => {
+    const text = of({ [lower]: [0.6, 4], [dearer]: [50, 300], [halved]: [0.01, 0.05], [added]: [1, 2] })
+    const { server, charge, source } = await priced(text)
+    const { run } = dailyCheck(server)
+    // Azure falls back to the list of OpenAI, and sells the new model too.
+    await run('applied 3')
+    expect(await charge()).toBe(1000 * 0.3 + 100 * 2)
+    const proposed = async () => ((await stateOf(server)).newer?.changes ?? []).map((change) => change.model).sort()
+    expect(await proposed()).toEqual([halved, dearer].sort())
+    await run('newer')
+    expect(await proposed()).toEqual([halved, dearer].sort())
+
+    const { undo } = await stateOf(server)
+    expect(undo).toEqual({ date: readPrices(shippedPrices.vendors).date })
+    await server.call('POST /api/pricing/data/undo')
+    expect(await charge()).toBe(atFirst)
+    expect((await stateOf(server)).undo).toBeNull()
+    expect(await refusal(server, 'POST /api/pricing/data/undo')).toContain('price_data_changed')
+    // What was undone stays a proposal, also where it is published anew.
+    source.state.answer = of({ [lower]: [0.6, 4] })
+    await run('newer')
+    expect(await charge()).toBe(atFirst)
+    const [first] = await audited(server)
+    expect(JSON.parse(first?.[3] ?? '').models.toSorted()).toEqual([`azure ${added}`, `openai ${lower}`, `openai ${added}`])
+    expect(await audited(server)).toEqual([
+      ['system', 'price-data.apply', '', expect.any(String)],
+      ['root', 'price-data.undo', expect.stringMatching(/^[0-9a-f]{64}$/), ''],
+    ])
+    await requireBalancedBooks(server)
+  })
+
+  it('apply by themselves where they are higher too, if the site is set so, and never over a price that an admin has set', async () => {
+    const { server, charge } = await priced(of({ [lower]: [0.9, 5], [halved]: [0.01, 0.05] }))
+    const { run } = dailyCheck(server)
+    await setApply(server, 'all')
+    await run('applied 1')
+    expect(await charge()).toBe(1000 * 0.45 + 100 * 2.5)
+    expect((await stateOf(server)).newer?.changes).toMatchObject([{ model: halved }])
+    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 4 }) })
+    await server.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ [model]: 2 }) })
+    expect(await charge()).toBe(1000 * 4 + 100 * 8)
+  })
+
+  it('leave a site without a network as it is', async () => {
+    const { server, charge, source } = await priced(published(0.6, 4))
+    const { run, state } = dailyCheck(server)
+    source.state.status = 503
+    await run('price_data_unreadable')
+    expect(await state()).toMatchObject({ outcome: 'ok' })
+    expect(await charge()).toBe(atFirst)
+    expect(await stateOf(server)).toMatchObject({ newer: null, undo: null, in_use: { fetched_at: 0 } })
   })
 
   it('are refused unless they are price data, and keep the earlier proposals', async () => {

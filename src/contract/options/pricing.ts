@@ -1,17 +1,29 @@
 import { longCacheLifetimes } from '../usage.ts'
 import { option, section } from './define.ts'
 import { cacheWriteFactors, tierFactors, toolPrices } from './extra-prices.ts'
-import { link, message, number, ratios, toggle } from './shapes.ts'
+import { choice, link, message, number, ratios, toggle } from './shapes.ts'
 
 export const priceUpdates = section(
   { name: 'price-updates', tab: 'prices', label: { zh: '公开价格的更新', en: 'Public price updates' }, writer: 'root' },
   {
     PriceDataCheckEnabled: option({
-      ...toggle(false),
+      ...toggle(true),
       label: { zh: '每天检查新的公开价格', en: 'Check for newer public prices daily' },
       help: {
-        zh: '每天从下面的地址获取最新的公开价格数据，仅作为提议显示；采用之前不会改变任何价格。',
-        en: 'Fetches the latest public price data from the URL below once a day, as a proposal: prices do not change until it is applied.',
+        zh: '每天从下面的地址获取最新的公开价格数据。哪些变化自动采用由下一项决定，其余作为提议显示。没有网络时不影响使用。',
+        en: 'Fetches the latest public price data from the URL below once a day. The next setting determines which changes apply automatically; the others are proposals. Without a network, nothing changes.',
+      },
+    }),
+    PriceDataApply: option({
+      ...choice('cheaper', {
+        none: { zh: '全部先询问', en: 'Ask about every change' },
+        cheaper: { zh: '新模型和降价', en: 'New models and lower prices' },
+        all: { zh: '新模型、降价和涨价', en: 'New models, lower and higher prices' },
+      }),
+      label: { zh: '自动采用', en: 'Apply automatically' },
+      help: {
+        zh: '每天检查后自动采用的变化。变为零、下降一半以上、计价单位改变、仅凭相似名称匹配或可能有误的价格始终先询问。本站自定的价格从不改变。',
+        en: 'The changes that apply after the daily check. Prices that become zero, fall by more than half, change their unit, match only a similar name, or may be errors are always asked about. Prices set on this site never change.',
       },
     }),
     PriceDataUrl: option({

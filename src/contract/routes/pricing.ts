@@ -118,6 +118,8 @@ const priceChange = vendorModel.extend({
   after: publishedPrice.nullable(),
   /** A channel of this vendor serves the model. */
   served: z.boolean(),
+  /** The newer data finds the name by a pattern only, so the price may be that of a similar model. */
+  by_pattern: z.boolean(),
   /**
    * The reason that it may be an error: `zero`: a price becomes zero; `tenfold`: it is ten times more or less; `high`: it is above
    * 1000 dollars per million tokens; `lost`: a served model no longer has a price.
@@ -174,6 +176,8 @@ export const pricingRoutes = routes({
       /** The day of the newest price in the data of this version of the program. */
       package_date: z.string(),
       newer: newerPriceData.nullable(),
+      /** The data that was in use before the last change, which can be undone: the day of its newest price. */
+      undo: z.object({ date: z.string() }).nullable(),
     }),
   },
   'POST /api/pricing/data/check': {
@@ -192,6 +196,11 @@ export const pricingRoutes = routes({
     access: 'root',
     summary: 'Dismiss this newer price data',
     body: seen,
+    reply: z.null(),
+  },
+  'POST /api/pricing/data/undo': {
+    access: 'root',
+    summary: 'Return to the price data before the last change, and apply no newer prices automatically from now on',
     reply: z.null(),
   },
   'POST /api/pricing/data/restore': {

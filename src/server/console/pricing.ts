@@ -4,8 +4,9 @@ import { enabledModels, pricedNames, servedModels } from '../channels/listed-mod
 import { readPriceList } from '../channels/price-list.ts'
 import { fail } from '../lib/failure.ts'
 import { usableGroups } from '../pricing/groups.ts'
-import { applyPrices, checkPrices, dismissPrices, readNewerPrices, restorePrices } from '../pricing/newer-prices.ts'
+import { checkPrices, readNewerPrices } from '../pricing/newer-prices.ts'
 import { readPrices } from '../pricing/price-data.ts'
+import { applyPrices, dismissPrices, restorePrices, undoableDate, undoPrices } from '../pricing/price-decisions.ts'
 import { acceptPrices, pricedModels, proposePrices } from '../pricing/proposals.ts'
 import { type Context, requireCaller } from './context.ts'
 
@@ -48,6 +49,7 @@ export const pricingHandlers: Handlers<typeof pricingRoutes, Context> = {
   async 'GET /api/pricing/data'({ app }) {
     const { inUse, shipped } = app.priceBook
     const newer = await readNewerPrices(app, await servedModels(app))
+    const undoable = await undoableDate(app)
     return {
       in_use: { date: inUse.data.date, fetched_at: inUse.fetchedAt },
       package_date: readPrices(shipped.vendors).date,
@@ -57,6 +59,7 @@ export const pricingHandlers: Handlers<typeof pricingRoutes, Context> = {
             ...{ left_out: newer.leftOut, changes: newer.changes },
           }
         : null,
+      undo: undoable === undefined ? null : { date: undoable },
     }
   },
 
@@ -73,6 +76,11 @@ export const pricingHandlers: Handlers<typeof pricingRoutes, Context> = {
 
   async 'POST /api/pricing/data/dismiss'(context, { body }) {
     await dismissPrices(context.app, requireCaller(context), body)
+    return null
+  },
+
+  async 'POST /api/pricing/data/undo'(context) {
+    await undoPrices(context.app, requireCaller(context))
     return null
   },
 

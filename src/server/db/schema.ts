@@ -714,7 +714,7 @@ interface TasksTable {
 
 /** Published price data: the data used instead of the package's, and the newest data found. */
 interface PriceDataTable {
-  slot: 'in_use' | 'newer'
+  slot: 'in_use' | 'newer' | 'previous'
   /** SHA-256 of `vendors` when it was fetched. */
   hash: string
   /** JSON as `published-data.ts` accepted it; empty once it is dismissed. */

@@ -21,6 +21,8 @@ export interface Job<Parts extends Core = App> {
   readonly on: 'one-node' | 'each-node'
   /** Time from one start to the next. 0 or less disables the job; a changed option takes effect at once. */
   everyMs(options: OptionValues): number
+  /** The time from the start of the process to the first run; a few seconds if absent. */
+  readonly firstAfterMs?: number
   /** Time after which the signal is aborted; soon afterwards the run is abandoned. */
   readonly deadlineMs: number
   /** Whether an admin may start it on demand. Then no two of its runs overlap, over all nodes. */
@@ -93,7 +95,7 @@ export class JobRunner<Parts extends Core> {
     this.#random = random
     this.#graceMs = graceMs
     this.#leaseMs = leaseMs
-    this.#planned = jobs.map((job) => ({ job, lastMs: now(), waitMs: this.#first(), running: undefined }))
+    this.#planned = jobs.map((job) => ({ job, lastMs: now(), waitMs: this.#first(job.firstAfterMs), running: undefined }))
   }
 
   start(): void {
@@ -244,9 +246,9 @@ export class JobRunner<Parts extends Core> {
   }
 
   /** The wait before the first run, random, so that the jobs are spread over the first seconds. */
-  #first(): (everyMs: number) => number {
+  #first(afterMs = 0): (everyMs: number) => number {
     const part = this.#random()
-    return (everyMs) => Math.min(everyMs, firstWithinMs) * part
+    return (everyMs) => Math.min(everyMs, afterMs) + Math.min(everyMs, firstWithinMs) * part
   }
 
   /** The interval, or a shorter time, varied by up to a tenth, so that nodes that started together drift apart. */

@@ -6,7 +6,7 @@ import { keepReadable } from './published-data.ts'
 import type { PriceVendors } from './vendor-prices.ts'
 
 /**
- * The public price data that is in use: that of this version, until a super admin applies newer data (`newer-prices.ts`). It is kept in
+ * The public price data that is in use: that of this version, until a super admin applies newer data (`price-decisions.ts`). It is kept in
  * the database, so that it is the same on every node and after a restart. Calls that have begun keep the price that they began with.
  */
 export interface PriceBook {

@@ -2,7 +2,7 @@ import { type PriceChange, tokenPriceNames } from '../../contract/routes/pricing
 import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts'
 import type { PriceData, PublicPrice } from './price-data.ts'
 import { pricesIn, startOf } from './price-times.ts'
-import type { PriceVendors } from './vendor-prices.ts'
+import type { MatchLogic, PriceEntry, PriceVendors } from './vendor-prices.ts'
 
 /** Price data with the vendors that it was read from. */
 export interface ReadVendors {
@@ -42,11 +42,28 @@ export async function comparePrices(
       const at = from === '' ? nowMs : Date.parse(from)
       const change = changeOf(before.data.of(vendor, model, at), after.data.of(vendor, model, at))
       if (change)
-        changes.push({ vendor_id: vendor, model, from, served: isServed, warning: warningOf(change, isServed), ...change })
+        changes.push({
+          ...{
+            vendor_id: vendor,
+            model,
+            from,
+            served: isServed,
+            by_pattern: isByPattern(after.data.entryOf(vendor, model), model),
+          },
+          ...{ warning: warningOf(change, isServed), ...change },
+        })
     }
   }
   const rank = ({ warning, served: isServed }: PriceChange) => (warning ? 0 : isServed ? 1 : 2)
   return changes.sort((one, other) => rank(one) - rank(other) || compareText(one.model, other.model))
+}
+
+/** Whether an entry lists a model neither as its id nor as one of its names. */
+function isByPattern(entry: PriceEntry | undefined, model: string): boolean {
+  const name = model.toLowerCase()
+  const isName = (match: MatchLogic): boolean =>
+    'equals' in match ? match.equals.toLowerCase() === name : 'or' in match && match.or.some(isName)
+  return entry !== undefined && entry.id.toLowerCase() !== name && !isName(entry.match)
 }
 
 /** The ids of vendors that, or whose fallbacks, are not the same in both data: a few of them in most updates. */

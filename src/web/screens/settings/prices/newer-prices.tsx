@@ -18,7 +18,7 @@ export function NewerPrices() {
   const say = useText(newerTexts)
   const state = useQuery(read('GET /api/pricing/data'))
   const check = useWrite('POST /api/pricing/data/check', { invalidates: shownPrices, success: ({ found }) => say(found) })
-  const { in_use: inUse, newer, package_date: packageDate = '' } = state.data ?? {}
+  const { in_use: inUse, newer, package_date: packageDate = '', undo } = state.data ?? {}
   const isApplied = inUse !== undefined && inUse.fetched_at > 0
 
   return (
@@ -44,7 +44,8 @@ export function NewerPrices() {
               label: say('inUse'),
               value: <Dated date={inUse.date}>{isApplied ? <TimeText seconds={inUse.fetched_at} /> : say('ofPackage')}</Dated>,
             },
-            ...(isApplied ? [{ label: say('packageDate'), value: <Restore date={packageDate} /> }] : []),
+            ...(undo ? [{ label: say('before'), value: <Return kind="undo" date={undo.date} /> }] : []),
+            ...(isApplied ? [{ label: say('packageDate'), value: <Return kind="restore" date={packageDate} /> }] : []),
             {
               label: say('newerDate'),
               value: newer ? (
@@ -73,21 +74,32 @@ function Dated({ date, children }: { date: string; children: ReactNode }) {
   )
 }
 
-/** Restores the data of this version of the program. */
-function Restore({ date }: { date: string }) {
+const returns = {
+  undo: { line: 'POST /api/pricing/data/undo', title: 'undoTitle', body: 'undoBody', done: 'undone' },
+  restore: { line: 'POST /api/pricing/data/restore', title: 'restoreTitle', body: 'restoreBody', done: 'restored' },
+} as const
+
+interface ReturnProps {
+  readonly kind: keyof typeof returns
+  readonly date: string
+}
+
+/** Returns to the data before the last change, or to that of this version of the program. */
+function Return({ kind, date }: ReturnProps) {
   const say = useText(newerTexts)
-  const restore = useWrite('POST /api/pricing/data/restore', { invalidates: shownPrices, success: () => say('restored') })
+  const { line, title, body, done } = returns[kind]
+  const back = useWrite(line, { invalidates: shownPrices, success: () => say(done) })
 
   async function ask(): Promise<void> {
-    const question = { title: say('restoreTitle'), body: say('restoreBody', { date }), confirmLabel: say('restore') }
-    if (await confirm(question)) restore.mutate({})
+    const question = { title: say(title), body: say(body, { date }), confirmLabel: say(kind) }
+    if (await confirm(question)) back.mutate({})
   }
 
   return (
     <span className={styles.fact}>
       {date}
-      <Button size="compact-sm" variant="light" loading={restore.isPending} onClick={() => void ask()}>
-        {say('restore')}
+      <Button size="compact-sm" variant="light" loading={back.isPending} onClick={() => void ask()}>
+        {say(kind)}
       </Button>
     </span>
   )

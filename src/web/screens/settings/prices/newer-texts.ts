@@ -4,7 +4,8 @@ import { defineTexts } from '../../../lib/i18n.ts'
 export const newerTexts = defineTexts({
   zh: {
     title: '公开价格数据',
-    description: '没有自定价格的模型按这份数据计费。更新的数据只是提议，采用之前不会改变任何价格。单位：美元 / 1M tokens。',
+    description:
+      '没有自定价格的模型按这份数据计费。每天检查更新的数据：设置决定哪些变化自动采用，其余列为提议。单位：美元 / 1M tokens。',
     check: '立即检查',
     inUse: '正在使用',
     ofPackage: '本版本自带',
@@ -19,6 +20,11 @@ export const newerTexts = defineTexts({
     restoreTitle: '恢复本版本自带的价格数据？',
     restoreBody: '新的请求立即按 {date} 的自带数据计费；正在进行的请求不受影响。',
     restored: '已恢复自带的价格数据',
+    before: '上次变更前',
+    undo: '撤销',
+    undoTitle: '撤销上次的价格变更？',
+    undoBody: '新的请求立即按变更前 {date} 的数据计费；正在进行的请求不受影响。此后价格变化都先询问，可在上方设置中改回。',
+    undone: '已撤销上次的价格变更',
     changes: '价格变化',
     model: '模型',
     from: '自 {date} 起',
@@ -54,7 +60,7 @@ export const newerTexts = defineTexts({
   en: {
     title: 'Public price data',
     description:
-      'Models without a price set on this site are charged by this data. Newer data is only a proposal: prices do not change until you apply it. USD per 1M tokens.',
+      'Models without a price set on this site are charged by this data. Newer data is checked daily: settings decide which changes apply automatically, and the others are proposals. USD per 1M tokens.',
     check: 'Check now',
     inUse: 'In use',
     ofPackage: 'included in this version',
@@ -69,6 +75,12 @@ export const newerTexts = defineTexts({
     restoreTitle: 'Restore the price data included in this version?',
     restoreBody: 'New requests are charged by the data of {date} immediately. Running requests keep their price.',
     restored: 'Restored the price data included in this version',
+    before: 'Before the last change',
+    undo: 'Undo',
+    undoTitle: 'Undo the last price change?',
+    undoBody:
+      'New requests are charged by the earlier data of {date} immediately. Running requests keep their price. From now on every change is asked about; you can change that in the settings above.',
+    undone: 'The last price change was undone',
     changes: 'Price changes',
     model: 'Model',
     from: 'from {date}',
