@@ -150,7 +150,14 @@ function exactly(one: number, other: number): number {
 
 export type PriceFigures = Omit<
   PriceRow,
-  'model_name' | 'owner_by' | 'enable_groups' | `price_${'source' | 'vendor' | 'date' | 'from' | 'hours'}` | 'steps' | 'later'
+  | 'model_name'
+  | 'owner_by'
+  | 'enable_groups'
+  | `price_${'source' | 'vendor' | 'date' | 'from' | 'hours'}`
+  | 'steps'
+  | 'later'
+  | 'end'
+  | 'redirect'
 >
 
 /** The figures of a price as price lists have them. */

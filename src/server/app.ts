@@ -5,6 +5,7 @@ import { OidcKeys } from './accounts/external-identity/oidc-keys.ts'
 import { HumanCheck } from './accounts/human-check.ts'
 import { Passwords } from './accounts/passwords.ts'
 import { Sessions } from './accounts/sessions.ts'
+import { AnsweredModels } from './channels/answered-models.ts'
 import { addChannelMetrics } from './channels/channel-metrics.ts'
 import { EndpointMisses } from './channels/missing-endpoints.ts'
 import { openChannels } from './channels/model-index.ts'
@@ -196,6 +197,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     accessTokens: new AccessTokens(upstream, now),
     calibration: new Calibration(),
     promptAdditions: new PromptAdditions(core),
+    answeredModels: new AnsweredModels(core),
     holdShares: new HoldShares(steady),
     promptCounter,
     sealedStates: new SealedStates(core),
@@ -243,6 +245,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
       await recordings.close()
       await accessLog?.close()
       await callStatistics.close()
+      await app.answeredModels.flush()
       await telemetry?.close()
       channels.close()
       priceBook.close()

@@ -24,7 +24,11 @@ export interface AlertRuleText {
   readonly unit: AlertUnit
   /** The first is the threshold; rules without one fire above 0. */
   readonly params: readonly AlertParam[]
-  /** The text about each subject, with the parameters `{name}`, `{value}`, `{threshold}`. */
+  /** Params beyond each of which the alert is sent again, once. */
+  readonly steps?: readonly string[]
+  /** It is sent once, unless its settings say how often it is sent again. */
+  readonly isSentOnce?: true
+  /** The text about each subject, with the parameters `{name}`, `{value}`, `{threshold}`; the note of the alert follows it. */
   readonly says: Text
 }
 
@@ -62,6 +66,15 @@ const timeHelp = {
   zh: '成功调用的总用时（p95）。预览按小时计算。',
   en: 'Total duration (p95) of successful calls. The preview uses hourly data.',
 }
+
+const daysLeft = (name: string, value: number): AlertParam => ({
+  name,
+  label: name === 'threshold' ? { zh: '提前', en: 'Before the end' } : { zh: '再次提前', en: 'Again before the end' },
+  unit: 'days',
+  default: value,
+  min: 1,
+  max: 365,
+})
 
 /** The rules of the success rate and of the 95th percentile of durations are the same for a channel, a model and the site. */
 const successRule = (subject: 'channel' | 'model' | 'site', label: Text, says: Text): AlertRuleText => ({
@@ -285,6 +298,33 @@ export const alertRules = {
     params: [{ name: 'threshold', label: threshold, unit: 'days', default: 14, min: 1, max: 365 }],
     says: { zh: '{name} 的证书还有 {value}过期', en: 'The certificate of {name} expires in {value}' },
   },
+  'model-end': {
+    label: { zh: '模型即将停用', en: 'A model ends' },
+    help: {
+      zh: '最近 30 天有调用的模型，在某个渠道按供应商公布的日期停用。到达每个天数时各发送一次。',
+      en: 'Models with calls in the last 30 days that end at a channel, on the day that its vendor has announced. Sent once at each number of days.',
+    },
+    subject: 'model',
+    fires: 'below',
+    unit: 'days',
+    params: [daysLeft('threshold', 60), daysLeft('second', 14), daysLeft('third', 3)],
+    steps: ['second', 'third'],
+    isSentOnce: true,
+    says: { zh: '{name} 将在 {value}后停用', en: '{name} ends in {value}' },
+  },
+  'other-model': {
+    label: { zh: '由其他模型回答', en: 'Another model answers' },
+    help: {
+      zh: '上游回答中的模型与发送的不同。只是带日期、前缀或 latest 的写法不算。按请求的模型计费。',
+      en: 'An upstream names another model in its replies than it was sent; dated, prefixed and latest forms of a name are the same model. The requested model is charged.',
+    },
+    subject: 'channel',
+    fires: 'above',
+    unit: 'calls',
+    params: [{ name: 'threshold', label: threshold, unit: 'calls', default: 0, min: 0, max: 1_000_000 }, windowOf(1440)],
+    isSentOnce: true,
+    says: { zh: '{name}：{value}', en: '{name}: {value}' },
+  },
 } as const satisfies Record<string, AlertRuleText>
 
 export type AlertRuleId = keyof typeof alertRules
@@ -334,6 +374,8 @@ export const alert = z.object({
   /** The measured value in the unit of the rule; updated while the alert fires. */
   value: z.number(),
   threshold: z.number(),
+  /** More about it, in both languages if it exists in both; '' without. */
+  note: z.string(),
   fired_at: z.int(),
   /** 0 while it fires. */
   resolved_at: z.int(),

@@ -84,6 +84,8 @@ export const channelHealth = z.object({
   }),
   /** The 24 hours until now, oldest first. */
   hours: z.array(z.object({ answered: z.int(), failed: z.int() })),
+  /** Replies of the last 24 hours that named another model than was sent; always empty for a key. */
+  other_models: z.array(z.object({ sent: z.string(), answered: z.string(), calls: z.int() })),
   /** The scheduled quality checks in which a channel departs; always empty for a key. */
   departures: z.array(departure),
 })

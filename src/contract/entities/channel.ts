@@ -42,6 +42,8 @@ export const channel = z.object({
   lacking: z.array(z.object({ endpoint: z.enum(optionalEndpoints), since: z.int() })),
   /** Tokens that its upstream was found to add to prompts, by model; held with each of its calls. */
   prompt_additions: z.record(z.string(), z.int()),
+  /** Its models that end, the earliest first, and what the vendor recommends instead ('' for nothing). */
+  model_ends: z.array(z.object({ model: z.string(), date: z.string(), successor: z.string() })),
 })
 export type Channel = z.output<typeof channel>
 

@@ -147,6 +147,12 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   price_hours?: string
   is_model_mapped?: true
   upstream_model_name?: string
+  /** The ended model that the request named; the operator has set `model_name` in its place. */
+  replaced_model?: string
+  /** The model that the reply names, where it is another one than was sent to the upstream. */
+  answered_model?: string
+  /** The vendor had announced that `answered_model` answers: the factors are those of its price. */
+  redirected?: true
   reasoning_effort?: string
   /** The wire format of the upstream request; absent if it equals the caller's. */
   upstream_format?: string

@@ -41,11 +41,27 @@ export const automation = section(
       help: { zh: '0 表示不定期更新。', en: '0 means that balances are updated only manually.' },
     }),
     ChannelModelsMinutes: option({
-      ...integer(0, { min: 0, max: 43_200, unit: units.minutes }),
+      ...integer(1440, { min: 0, max: 43_200, unit: units.minutes }),
       label: { zh: '检查上游模型变化的间隔', en: 'Upstream model check interval' },
       help: {
-        zh: '记录上游新增与下架的模型，由管理员决定是否采用；0 表示不检查。',
-        en: 'Records which models upstreams add and remove, so that an admin can apply the changes. 0 means never.',
+        zh: '记录上游新增与下架的模型，由管理员决定是否采用，并读取模型的停用日期；0 表示不检查。',
+        en: 'Records which models upstreams add and remove, so that an admin can apply the changes, and when models end. 0 means never.',
+      },
+    }),
+    ModelReplacements: option({
+      default: {},
+      schema: map((z) =>
+        z
+          .string()
+          .trim()
+          .max(255)
+          .regex(/^[^\s]+( \d{4}-\d\d-\d\d)?$/),
+      ),
+      widget: 'text-map',
+      label: { zh: '停用模型的替代', en: 'Replacements of ended models' },
+      help: {
+        zh: '模型名到替代模型的映射：从停用日期（UTC）起，对该模型的调用由替代模型处理并按其价格计费，日志同时记录两个名称。停用日期未知时，可在名称后加空格和日期，如 gpt-6.1-sol 2026-12-11。',
+        en: 'Maps models to others. From the day of its end (UTC), calls of a model are routed and charged as its replacement, and the log names both. A day after a space is used instead of the known end: gpt-6.1-sol 2026-12-11.',
       },
     }),
     AutomaticDisableChannelEnabled: option({

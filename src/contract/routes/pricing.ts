@@ -76,6 +76,10 @@ export const priceRow = z.object({
     }),
   ),
   enable_groups: z.array(z.string()),
+  /** When the model ends on this site, and what its vendor recommends ('' for nothing); null while no end is known. */
+  end: z.object({ date: z.string(), successor: z.string() }).nullable(),
+  /** From this day on, the vendor of a channel answers by another model, at the price of that one; null without. */
+  redirect: z.object({ answered_by: z.string(), from: z.string() }).nullable(),
 })
 export type PriceRow = z.output<typeof priceRow>
 

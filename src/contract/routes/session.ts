@@ -55,5 +55,10 @@ export const sessionRoutes = routes({
     summary: 'List the models that the user may use',
     reply: z.array(z.string()),
   },
+  'GET /api/user/model_ends': {
+    access: 'user',
+    summary: 'List the models that the user may use and that end, with the day (UTC) and what the vendor recommends instead',
+    reply: z.record(z.string(), z.object({ date: z.string(), successor: z.string() })),
+  },
   'GET /api/group/': { access: 'admin', summary: 'List the names of all groups', reply: z.array(z.string()) },
 })

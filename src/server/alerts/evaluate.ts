@@ -8,6 +8,7 @@ import {
   alertRuleIds,
   alertRuleText,
 } from '../../contract/entities/alert.ts'
+import { inBothLanguages } from '../../contract/text.ts'
 import type { Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { queueMessage } from '../notify/deliveries.ts'
@@ -71,6 +72,24 @@ export function isBeyond(rule: AlertRuleId, params: Readonly<Record<string, numb
   return alertRuleText(rule).fires === 'above' ? value > threshold : value < threshold
 }
 
+/** Whether the value has passed one of the further steps of the rule since it was stored. */
+function passesStep(
+  rule: AlertRuleId,
+  given: Readonly<Record<string, number>>,
+  { before, now }: { readonly before: number; readonly now: number },
+): boolean {
+  const { steps = [], fires } = alertRuleText(rule)
+  const params = alertParams(rule, given)
+  return steps.some((name) => {
+    const step = params[name] ?? 0
+    return fires === 'below' ? before >= step && now < step : before <= step && now > step
+  })
+}
+
+function noteText(note: Measured['note']): string {
+  return note ? inBothLanguages(note) : ''
+}
+
 /** A scope names subjects by the id after the colon, or by their name: of `east (#5): Arithmetic` also `east`, or `east (#5)`. */
 export function isInScope({ subject, name }: Measured, scope: readonly string[]): boolean {
   const id = subject.slice(subject.indexOf(':') + 1)
@@ -80,10 +99,10 @@ export function isInScope({ subject, name }: Measured, scope: readonly string[])
 
 async function note(app: App, within: Within, evaluated: Evaluated): Promise<void> {
   const { rule, settings, found, at, threshold } = evaluated
-  for (const { subject, name, value } of found) {
+  for (const { subject, name, value, note } of found) {
     await within
       .insertInto('alerts')
-      .values({ rule, subject, name, value, threshold, fired_at: at })
+      .values({ rule, subject, name, value, threshold, note: noteText(note), fired_at: at })
       .onConflict((conflict) => conflict.doNothing())
       .execute()
   }
@@ -98,10 +117,13 @@ async function note(app: App, within: Within, evaluated: Evaluated): Promise<voi
   const open = rows.map((row) => alert.parse(row))
   const firing = open.flatMap((row) => {
     const now = values.get(row.subject)
-    return now ? [{ ...row, name: now.name, value: now.value, threshold }] : []
+    const isStep = now !== undefined && passesStep(rule, settings.params, { before: row.value, now: now.value })
+    return now ? [{ ...row, name: now.name, value: now.value, note: noteText(now.note), threshold, isStep }] : []
   })
-  for (const { id, name, value } of firing)
-    await within.updateTable('alerts').set({ name, value, threshold }).where('id', '=', id).where('value', '<>', value).execute()
+  for (const { id, name, value, note } of firing) {
+    const changed = { name, value, threshold, note }
+    await within.updateTable('alerts').set(changed).where('id', '=', id).where('value', '<>', value).execute()
+  }
 
   const recovered = await resolve(
     within,
@@ -122,7 +144,8 @@ async function note(app: App, within: Within, evaluated: Evaluated): Promise<voi
     ),
   )
   const { repeat_seconds: repeat } = settings
-  const due = told.filter(({ notified_at }) => notified_at > 0 && repeat > 0 && at - notified_at >= repeat)
+  const isDue = ({ notified_at: toldAt, isStep }: (typeof told)[number]) => isStep || (repeat > 0 && at - toldAt >= repeat)
+  const due = told.filter((one) => one.notified_at > 0 && isDue(one))
   await tell(app, within, evaluated, 'repeated', await claim(within, due, at))
   const known = recovered.filter((one) => one.notified_at > 0 && !isSilenced(evaluated, one))
   if (settings.notify_recovery) await tell(app, within, evaluated, 'recovered', known)

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type AlertRuleId, alertRuleText } from '../../contract/entities/alert.ts'
+import type { Text } from '../../contract/text.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { hourSeconds } from '../usage/hours.ts'
@@ -10,6 +11,8 @@ export interface Measured {
   readonly subject: string
   readonly name: string
   readonly value: number
+  /** More about it. */
+  readonly note?: Text
 }
 
 /** A value that was measured for a period, in unix seconds. */

@@ -1,5 +1,5 @@
 import { type Alert, type AlertRuleId, type AlertUnit, alertRuleText } from '../../contract/entities/alert.ts'
-import { fill, type Language, type Text } from '../../contract/text.ts'
+import { fill, inOwnLanguage, type Language, type Text } from '../../contract/text.ts'
 import type { NewMessage } from '../usage/record-event.ts'
 
 export type AlertNews = 'fired' | 'repeated' | 'recovered' | 'test'
@@ -47,14 +47,15 @@ export function alertMessage(rule: AlertRuleId, news: AlertNews, alerts: readonl
   }
 }
 
-function sentence(rule: AlertRuleId, { name, value, threshold }: Alert, language: Language): string {
+function sentence(rule: AlertRuleId, { name, value, threshold, note }: Alert, language: Language): string {
   const { says, unit } = alertRuleText(rule)
   const params = {
     name: name === '' ? '-' : name,
     value: valueText(value, unit, language),
     threshold: valueText(threshold, unit, language),
   }
-  return fill(says[language], params, language)
+  const said = fill(says[language], params, language)
+  return note === '' ? said : `${said}${language === 'zh' ? '。' : '. '}${inOwnLanguage(note, language)}`
 }
 
 function valueText(value: number, unit: AlertUnit, language: Language): string {
@@ -62,6 +63,7 @@ function valueText(value: number, unit: AlertUnit, language: Language): string {
   if (unit === 'percent') return `${rounded}%`
   if (unit === 'usd') return `$${value.toFixed(2)}`
   if (unit === 'seconds') return language === 'zh' ? `${rounded} 秒` : `${rounded} s`
+  if (unit === 'calls') return language === 'zh' ? `${rounded} 次调用` : `${rounded} ${value === 1 ? 'call' : 'calls'}`
   if (unit === 'days') return language === 'zh' ? `${Math.floor(value)} 天` : `${Math.floor(value)} days`
   return rounded
 }

@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
+import { purgeOtherAnswers } from '../channels/answered-models.ts'
 import type { App } from '../parts.ts'
 import { notedBudgets } from './budget-rule.ts'
 import { noteMeasures, purgeMeasures } from './measures.ts'
@@ -16,6 +17,7 @@ export async function noteNodeMeasures(app: App): Promise<void> {
   await noteMeasures(app, 'memory', own(memoryShare() * 100), node)
   await noteMeasures(app, 'queue', own(readings.ledgerWaiting() + readings.failedCallsWaiting()), node)
   await noteMeasures(app, 'breaker-open', openBreakers(app), node)
+  await app.answeredModels.flush()
 }
 
 /** Stores the values that are the same on all nodes: balances of channels, shares of budgets, and jobs whose last run failed. */
@@ -40,6 +42,7 @@ export async function noteSiteMeasures(app: App): Promise<void> {
     jobs.map(({ name }) => ({ subject: `job:${name}`, name, value: 1 })),
   )
   await purgeMeasures(app)
+  await purgeOtherAnswers(app)
 }
 
 function openBreakers({ channels, traffic }: App) {

@@ -54,7 +54,7 @@ export async function testRule(app: App, rule: AlertRuleId): Promise<(DeliveryAn
   const { destinations, params } = settingsOf(await readRules(app.db), rule)
   const threshold = thresholdOf(rule, params)
   const sample: Alert = {
-    ...{ id: 0, rule, subject: 'test', name: 'test', value: threshold === 0 ? 1 : threshold, threshold },
+    ...{ id: 0, rule, subject: 'test', name: 'test', value: threshold === 0 ? 1 : threshold, threshold, note: '' },
     ...{ fired_at: seconds(app.now()), resolved_at: 0, notified_at: 0, messages: 0 },
   }
   const message = newMessage(app, alertMessage(rule, 'test', [sample]))

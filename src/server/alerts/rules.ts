@@ -3,6 +3,7 @@ import { measureBudgets } from './budget-rule.ts'
 import { callRule, p95Of, successOf } from './call-rules.ts'
 import { disabledChannels, disabledKeys, pastDisabled } from './channel-rules.ts'
 import { latestMeasures, pastMeasures } from './measures.ts'
+import { measureEnds, measureOtherModels, pastEnds, pastOtherModels } from './model-rules.ts'
 import { measureDepartures, pastOfDepartures } from './quality-rule.ts'
 import type { RuleSource } from './rule-source.ts'
 import { measureSpend, pastSpend } from './spend-rule.ts'
@@ -43,6 +44,8 @@ export const ruleSources: Readonly<Record<AlertRuleId, RuleSource>> = {
   queue: noted('queue', reportedSeconds),
   'quality-check': { measure: measureDepartures, past: pastOfDepartures },
   certificate: noted('certificate', 2 * 86_400),
+  'model-end': { measure: measureEnds, past: pastEnds },
+  'other-model': { measure: measureOtherModels, past: pastOtherModels },
 }
 
 /** A rule whose values are recorded by jobs, on each node or on one. */

@@ -9,6 +9,7 @@ import {
   alertParams,
   alertRuleIds,
   alertRuleInput,
+  alertRuleText,
   type alertSilenceInput,
   repeatSecondsDefault,
 } from '../../contract/entities/alert.ts'
@@ -99,7 +100,8 @@ export async function readRules(db: Queries): Promise<RuleSettings> {
 /** The defaults of a rule without settings: disabled. */
 export function settingsOf(rules: RuleSettings, rule: AlertRuleId): AlertRuleInput {
   const saved = rules.get(rule)
-  const start = { enabled: false, scope: [], destinations: [], repeat_seconds: repeatSecondsDefault, notify_recovery: true }
+  const repeat = alertRuleText(rule).isSentOnce ? 0 : repeatSecondsDefault
+  const start = { enabled: false, scope: [], destinations: [], repeat_seconds: repeat, notify_recovery: true }
   return { ...start, ...saved, params: alertParams(rule, saved?.params) }
 }
 

@@ -15,6 +15,7 @@ import {
   readSumsByKey,
   successShare,
 } from '../usage/call-sums.ts'
+import { readOtherAnswers } from './answered-models.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -52,6 +53,7 @@ async function readHealth(
   const lastHour = await readSumsByKey(db, { side, keys, from: at - oneHour, to: at + 1 })
   const hours = await readHours(db, { side, keys, from: firstHour, to: at + 1 })
   const errors = await lastErrors(db, { side, keys, from: at - errorsKeptSeconds, to: at + 1 })
+  const others = side === 'channel' ? await readOtherModels(db, [...keysOf.keys()], at) : undefined
   const departures = side === 'channel' ? await readDepartures(db, [...keysOf.keys()]) : undefined
   return [...keysOf].map(([id, running]) => {
     const sums = lastHour.get(String(id)) ?? noSums()
@@ -67,6 +69,7 @@ async function readHealth(
         const { answered = 0, failed = 0 } = points?.get(firstHour + index * oneHour) ?? {}
         return { answered, failed }
       }),
+      other_models: others?.get(id) ?? [],
       departures: departures?.get(id) ?? [],
     }
   })
@@ -95,6 +98,19 @@ async function lastErrors(db: Queries, { from, ...asked }: Asked): Promise<Map<s
     const known = found.get(key)
     if (!known || error.last_at > known.last_at) found.set(key, error)
   }
+  return found
+}
+
+/** Replies of the last 24 hours that named another model than was sent, the most calls first. */
+async function readOtherModels(
+  db: Queries,
+  channels: readonly number[],
+  at: number,
+): Promise<Map<number, ChannelHealth['other_models']>> {
+  const found = new Map<number, ChannelHealth['other_models']>()
+  const answers = await readOtherAnswers(db, { from: at - oneDay, to: at + 1, channels })
+  for (const { channelId, sent, answered, calls } of answers)
+    found.set(channelId, [...(found.get(channelId) ?? []), { sent, answered, calls }])
   return found
 }
 

@@ -74,6 +74,8 @@ eachDatabase('channels', (fresh) => {
         used_quota: 0,
         keys_total: 1,
         keys_enabled: 1,
+        model_ends: [{ model: 'gpt-4o', date: '2027-01-14', successor: 'gpt-6-luna' }],
+        prompt_additions: {},
         lacking: [],
       })
       expect(published).toEqual([0])

@@ -6,8 +6,11 @@ import { containing, type PageOf } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
+import { providerById } from '../providers/index.ts'
 import { readMissingEndpoints } from './missing-endpoints.ts'
+import { endAt, readEnds } from './model-ends.ts'
 import { readPromptAdditions } from './prompt-additions.ts'
+import { readModelMapping, readNames } from './read-columns.ts'
 
 /** Reading channels for the console. Nothing here decrypts a key, and all rows are returned through `presentChannels`. */
 export interface ChannelFilter {
@@ -117,14 +120,42 @@ async function presentChannels(db: Queries, rows: readonly Row<'channels'>[]): P
     .groupBy('channel_id')
     .execute()
   const ofChannel = new Map(counts.map((count) => [count.channel_id, count]))
+  const lists = await db.selectFrom('upstream_models').select(['channel_id', 'ends']).where('ends', '<>', '').execute()
+  const endsOf = new Map(lists.map(({ channel_id, ends }) => [channel_id, ends]))
   return rows.map(({ key_sealed: _sealed, lacking, prompt_additions: additions, ...row }) => {
+    const ends = modelEndsOf(row, endsOf.get(row.id) ?? '')
     const { total = 0, enabled = 0 } = ofChannel.get(row.id) ?? {}
     const found = {
       lacking: readMissingEndpoints(lacking, 0),
       prompt_additions: Object.fromEntries(readPromptAdditions(additions)),
+      model_ends: ends,
     }
     return { ...row, key: '', keys_total: total, keys_enabled: enabled, ...found }
   })
+}
+
+/** The known ends of a channel's models, the earliest first. A row that is broken has none. */
+function modelEndsOf(
+  { type, base_url, models, model_mapping }: Pick<Row<'channels'>, 'type' | 'base_url' | 'models' | 'model_mapping'>,
+  ends: string,
+): Channel['model_ends'] {
+  const provider = providerById(type)
+  const modelMapping = mappingOf(model_mapping)
+  if (!provider || !modelMapping) return []
+  const channel = { provider, baseUrl: base_url || provider.baseUrl, modelMapping, modelEnds: readEnds(ends) }
+  const known = readNames(models).flatMap((model) => {
+    const end = endAt(channel, model)
+    return end ? [{ model, date: end.date, successor: end.successor ?? '' }] : []
+  })
+  return known.sort((one, other) => one.date.localeCompare(other.date))
+}
+
+function mappingOf(column: string): ReadonlyMap<string, string> | undefined {
+  try {
+    return readModelMapping(column)
+  } catch {
+    return undefined
+  }
 }
 
 function matching(db: Queries, { keyword, model, group, tag, status, type }: ChannelFilter) {

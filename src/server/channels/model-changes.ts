@@ -1,15 +1,18 @@
 import { z } from 'zod'
 import type { ModelChanges } from '../../contract/entities/channel.ts'
+import type { Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
 import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
+import { recordEvent } from '../usage/record-event.ts'
 import { lockChannel } from './locks.ts'
 import { isPattern } from './match-name.ts'
+import { readEnds } from './model-ends.ts'
 import { readModelMapping, readNames } from './read-columns.ts'
-import { listModelsOfChannel } from './upstream-models.ts'
+import { type ListedModel, readModelsOfChannel } from './upstream-models.ts'
 
 /**
  * Changes of upstreams' model lists, stored until an admin applies or dismisses them. This file owns the table `upstream_models`.
@@ -25,8 +28,11 @@ interface Noticed {
  * `channel_list_unsupported` or `channel_list_failed`.
  */
 export async function checkModels(core: Core & { readonly upstream: UpstreamAgents }, channelId: number): Promise<Noticed> {
-  const now = await listModelsOfChannel(core, { id: channelId })
-  return core.db.transaction().execute(async (within) => {
+  const listed = await readModelsOfChannel(core, { id: channelId })
+  const now = listed.map(({ name }) => name)
+  const ends = endsText(listed)
+  let hasOtherEnds = false
+  const noticed = await core.db.transaction().execute(async (within) => {
     const channel = await lockChannel(core, within, channelId)
     const row = await within.selectFrom('upstream_models').selectAll().where('channel_id', '=', channelId).executeTakeFirst()
     const noticed = row ? compare(servedBy(channel), { before: names(row.models), now, open: openOf(row) }) : nothing
@@ -34,8 +40,11 @@ export async function checkModels(core: Core & { readonly upstream: UpstreamAgen
       models: text(now),
       added: text(noticed.added),
       removed: text(noticed.removed),
+      ends,
       checked_at: seconds(core.now()),
     }
+    hasOtherEnds = ends !== (row?.ends ?? '')
+    if (hasOtherEnds) await recordEnds(core, within, { channel, listed, before: readEnds(row?.ends ?? '') })
     await within
       .insertInto('upstream_models')
       .values({ channel_id: channelId, ...values })
@@ -43,6 +52,30 @@ export async function checkModels(core: Core & { readonly upstream: UpstreamAgen
       .execute()
     return noticed
   })
+  if (hasOtherEnds) core.bus.publish('channels', channelId)
+  return noticed
+}
+
+/** Records an event for each served model whose end is new or another one. */
+async function recordEnds(
+  core: Core,
+  within: Within,
+  asked: { channel: Row<'channels'>; listed: readonly ListedModel[]; before: ReturnType<typeof readEnds> },
+): Promise<void> {
+  const { channel, listed, before } = asked
+  const ends = new Map(listed.flatMap(({ name, end }) => (end ? [[name, end]] : [])))
+  for (const [model, upstream] of servedBy(channel)) {
+    const end = ends.get(upstream)
+    if (!end || end.date === before.get(upstream)?.date) continue
+    const data = { channel_id: channel.id, channel_name: channel.name, model, upstream_model: upstream, ...end }
+    await recordEvent(core, within, 'model.ending', data)
+  }
+}
+
+/** The column `ends`: the ends of the listed models by name; '' when the list tells none. */
+function endsText(listed: readonly ListedModel[]): string {
+  const ends = listed.flatMap(({ name, end }) => (end ? [[name, end] as const] : []))
+  return ends.length === 0 ? '' : JSON.stringify(Object.fromEntries(ends))
 }
 
 /**

@@ -1,4 +1,5 @@
 import { channelStatus } from '../../contract/entities/channel-status.ts'
+import { type ModelEnd, redirectOf } from '../../contract/model-ends.ts'
 import type { Row } from '../db/schema.ts'
 import { readSnapshot } from '../db/snapshot-read.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
@@ -10,6 +11,7 @@ import { findRow } from './find-channels.ts'
 import { openKey } from './keys.ts'
 import { isPattern, matchesName } from './match-name.ts'
 import { readMissingEndpoints, withoutEndpoints } from './missing-endpoints.ts'
+import { lastEnd, readEnds } from './model-ends.ts'
 import { type PromptPolicy, promptPolicyOf, readPromptAdditions } from './prompt-additions.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './read-columns.ts'
 import { siteIdFor } from './site-hops.ts'
@@ -43,6 +45,8 @@ export interface RunningChannel extends Upstream {
   readonly promptPolicy: PromptPolicy
   /** Tokens that it was found to add to the prompts of a model, by the upstream's name. */
   readonly promptAdditions: ReadonlyMap<string, number>
+  /** The ends that the upstream's list of models tells, by the upstream's name; empty for a channel that is not in use. */
+  readonly modelEnds: ReadonlyMap<string, ModelEnd>
 }
 
 /** All enabled channels, indexed for selection. Rebuilt on every change. */
@@ -64,6 +68,8 @@ export interface ChannelIndex {
   hasPatterns(group: string): boolean
   /** The vendors in the public price data (`Provider.priceVendor`) of the channels that serve a model to any group, each once. */
   vendorsOf(model: string): readonly string[]
+  /** When the model ends on this site, with the last of its channels; undefined while no end is known. */
+  endOf(model: string): ModelEnd | undefined
 }
 
 /**
@@ -89,14 +95,16 @@ export async function openChannels(core: Core, upstream: Pick<UpstreamAgents, 'f
  * its channel. Unusable channels are skipped with an error in the log. Keys that `before` holds are not decrypted again.
  */
 export async function loadChannels(core: Core, before = indexChannels([])): Promise<ChannelIndex> {
-  const { all, rows, keys } = await readSnapshot(core.database, async (db) => ({
+  const { all, rows, keys, lists } = await readSnapshot(core.database, async (db) => ({
+    lists: await db.selectFrom('upstream_models').select(['channel_id', 'ends']).where('ends', '<>', '').execute(),
     all: await db.selectFrom('channels').select('id').execute(),
     rows: await db.selectFrom('channels').selectAll().where('status', '=', channelStatus.enabled).execute(),
     keys: await db.selectFrom('channel_keys').selectAll().where('status', '=', channelStatus.enabled).orderBy('id').execute(),
   }))
   const keysOf = groupBy(keys, ({ channel_id }) => channel_id)
+  const endsOf = new Map(lists.map(({ channel_id, ends }) => [channel_id, ends]))
   return indexChannels(
-    rows.flatMap((row) => readUsable(core, row, keysOf.get(row.id) ?? [], before.keysOf(row.id))),
+    rows.flatMap((row) => readUsable(core, row, keysOf.get(row.id) ?? [], before.keysOf(row.id), endsOf.get(row.id) ?? '')),
     all.map(({ id }) => id),
   )
 }
@@ -133,13 +141,14 @@ function readUsable(
   row: Row<'channels'>,
   keys: readonly KeyRow[],
   before: readonly RunningChannel[],
+  ends: string,
 ): RunningChannel[] {
   const unusable = (error: unknown): [] => {
     core.logger.error({ error, channel: row.id, name: row.name }, 'a channel cannot be used: its row or a key is broken')
     return []
   }
   try {
-    const channel = readRow(row, core.now())
+    const channel = { ...readRow(row, core.now()), modelEnds: readEnds(ends) }
     if (keys.length === 0) throw new Error('It has no key')
     const known = new Map(before.map((running) => [running.keyId, running]))
     return keys.flatMap((key) => {
@@ -159,7 +168,7 @@ export function readChannel(core: Core, row: Row<'channels'>, key: KeyRow): Runn
   return withKey(core, readRow(row, core.now()), key)
 }
 
-type ChannelRow = ReturnType<typeof readRow>
+type ChannelRow = Omit<ReturnType<typeof readRow>, 'modelEnds'> & Pick<RunningChannel, 'modelEnds'>
 
 function readRow(row: Row<'channels'>, nowMs: number) {
   const provider = providerById(row.type)
@@ -189,8 +198,11 @@ function readRow(row: Row<'channels'>, nowMs: number) {
     lacking: readMissingEndpoints(row.lacking, nowMs).map(({ endpoint }) => endpoint),
     promptPolicy: promptPolicyOf({ provider, baseUrl, setting }),
     promptAdditions: readPromptAdditions(row.prompt_additions),
+    modelEnds: noEnds,
   }
 }
+
+const noEnds: ReadonlyMap<string, ModelEnd> = new Map()
 
 function withKey(core: Core, channel: ChannelRow, row: KeyRow, before?: RunningChannel): RunningChannel {
   const siteId = siteIdFor(core, channel.baseUrl)
@@ -230,6 +242,7 @@ export function indexChannels(channels: readonly RunningChannel[], ids: readonly
     modelsOf: (group) => [...(groups.get(group)?.named.keys() ?? [])].sort(),
     hasPatterns: (group) => (groups.get(group)?.patterns.length ?? 0) > 0,
     vendorsOf: vendorsAmong(firsts),
+    endOf: endsAmong(firsts),
   }
 }
 
@@ -237,12 +250,38 @@ function vendorsAmong(channels: readonly RunningChannel[]): ChannelIndex['vendor
   const named = new Map<string, Set<string>>()
   for (const { provider, models } of channels) {
     const { priceVendor } = provider
-    if (priceVendor !== undefined) for (const model of models) entry(named, model, () => new Set()).add(priceVendor)
+    if (priceVendor === undefined) continue
+    for (const model of models) {
+      entry(named, model, () => new Set()).add(priceVendor)
+      // A vendor may answer a model by another one, at the price of that one.
+      const { answeredBy } = redirectOf(model) ?? {}
+      if (answeredBy !== undefined) entry(named, answeredBy, () => new Set()).add(priceVendor)
+    }
   }
   const patterns = [...named].filter(([name]) => isPattern(name))
   return (model) => {
     const fitting = patterns.flatMap(([pattern, vendors]) => (matchesName(pattern, model) ? [...vendors] : []))
     return [...new Set([...(named.get(model) ?? []), ...fitting])]
+  }
+}
+
+/** Made-up names of callers beyond this number are looked up again. */
+const endsKeptMax = 10_000
+
+function endsAmong(channels: readonly RunningChannel[]): ChannelIndex['endOf'] {
+  const known = new Map<string, ModelEnd | undefined>()
+  const patterned = channels.map((channel) => ({ channel, patterns: [...channel.models].filter(isPattern) }))
+  return (model) => {
+    if (known.has(model)) return known.get(model)
+    const serving = patterned.filter(
+      ({ channel, patterns }) => channel.models.has(model) || patterns.some((name) => matchesName(name, model)),
+    )
+    const end = lastEnd(
+      serving.map(({ channel }) => channel),
+      model,
+    )
+    if (known.size < endsKeptMax) known.set(model, end)
+    return end
   }
 }
 

@@ -1,10 +1,12 @@
+import { redirectOf, startOfDay } from '../../contract/model-ends.ts'
 import { figuresOf, type ModelPrice, type PriceFactors, type PriceFigures, type PriceSource } from '../../contract/model-price.ts'
 import type { PriceRow } from '../../contract/routes/pricing.ts'
 import type { Snapshot } from '../lib/snapshot.ts'
 import type { Core } from '../options/core.ts'
 import { type Catalog, fallbackModelRatio } from '../pricing/catalog.ts'
 import { listedModels } from './listed-models.ts'
-import type { ChannelIndex } from './model-index.ts'
+import { isRedirected } from './model-ends.ts'
+import type { ChannelIndex, RunningChannel } from './model-index.ts'
 
 type Parts = Pick<Core, 'options'> & { readonly channels: Snapshot<ChannelIndex>; readonly catalog: Catalog }
 
@@ -16,6 +18,7 @@ export function readPriceList(parts: Parts, groups: readonly string[]): PriceRow
   const { options, catalog } = parts
   const own = new Map(groups.map((group) => [group, new Set(listedModels(parts, [group]))]))
   const all = Object.keys(options.current.GroupRatio)
+  const channels = [...parts.channels.current.byId.values()]
 
   return listedModels(parts, [...new Set([...all, ...groups])]).flatMap((model) => {
     const price = catalog.modelPriceOf(model)
@@ -28,8 +31,24 @@ export function readPriceList(parts: Parts, groups: readonly string[]): PriceRow
       ...timesOf(price),
       owner_by: '',
       enable_groups: groups.filter((group) => own.get(group)?.has(model)),
+      end: endOf(parts, model),
+      redirect: redirectFor(parts, channels, model),
     }
   })
+}
+
+function endOf({ channels }: Parts, model: string): PriceRow['end'] {
+  const end = channels.current.endOf(model)
+  return end ? { date: end.date, successor: end.successor ?? '' } : null
+}
+
+/** Without a price for the model that answers, calls are charged as asked. */
+function redirectFor({ catalog }: Parts, channels: readonly RunningChannel[], model: string): PriceRow['redirect'] {
+  const redirect = redirectOf(model)
+  if (!redirect || catalog.modelPriceOf(redirect.answeredBy) === undefined) return null
+  const serving = channels.filter(({ models }) => models.has(model))
+  const isMet = isRedirected(serving, redirect, startOfDay(redirect.from))
+  return isMet ? { answered_by: redirect.answeredBy, from: redirect.from } : null
 }
 
 function sourceOf(source: PriceSource | undefined): Pick<PriceRow, 'price_source' | 'price_vendor' | 'price_date'> {

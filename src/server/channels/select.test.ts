@@ -400,6 +400,7 @@ function running(id: number, given: Partial<RunningChannel> = {}): RunningChanne
     siteId: '',
     promptPolicy: 'closed',
     promptAdditions: new Map(),
+    modelEnds: new Map(),
     baseUrl: provider.baseUrl,
     organization: '',
     other: '',

@@ -28,6 +28,7 @@ function channel(id: number, setting: ChannelSetting = {}, keyId = id): RunningC
     siteId: '',
     promptPolicy: 'closed' as const,
     promptAdditions: new Map(),
+    modelEnds: new Map(),
     name: '',
     baseUrl: '',
     organization: '',

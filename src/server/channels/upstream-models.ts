@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ModelEnd } from '../../contract/model-ends.ts'
 import type { Text } from '../../contract/text.ts'
 import { fail } from '../lib/failure.ts'
 import { callConfigured, type UpstreamAgents } from '../lib/http-client.ts'
@@ -8,6 +9,7 @@ import type { Format } from '../protocols/format.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { readFields, requireBaseUrl, requireProvider } from './fields.ts'
 import { readKeys } from './keys.ts'
+import { endInList } from './model-ends.ts'
 import { openChannel, type RunningChannel } from './model-index.ts'
 import { withHeaderOverrides } from './override.ts'
 import { siteIdFor } from './site-hops.ts'
@@ -17,8 +19,19 @@ type Parts = Core & { readonly upstream: UpstreamAgents }
 
 const limits = { timeoutMs: 15_000, sizeBytesMax: 4 * 1024 * 1024 }
 
-/** Lists the models of a saved channel. Throws `not_found`, `channel_list_unsupported` or `channel_list_failed`. */
-export async function listModelsOfChannel(parts: Parts, { id }: { id: number }): Promise<string[]> {
+/** A model in an upstream's list. */
+export interface ListedModel {
+  readonly name: string
+  readonly end: ModelEnd | undefined
+}
+
+/** The names of the models of a saved channel. Throws `not_found`, `channel_list_unsupported` or `channel_list_failed`. */
+export async function listModelsOfChannel(parts: Parts, asked: { id: number }): Promise<string[]> {
+  return (await readModelsOfChannel(parts, asked)).map(({ name }) => name)
+}
+
+/** The models of a saved channel. Throws the same errors. */
+export async function readModelsOfChannel(parts: Parts, { id }: { id: number }): Promise<ListedModel[]> {
   const { keys } = await openChannel(parts, id)
   const [channel] = keys
   return channel ? askForModels(parts.upstream, channel.provider, channel) : fail('not_found')
@@ -33,12 +46,12 @@ export async function listModelsOfForm(parts: Parts, form: { type: number; base_
   const baseUrl = base_url || provider.baseUrl
   const siteId = siteIdFor(parts, baseUrl)
   const channel = { id: 0, type: form.type, key, baseUrl, organization: '', other: '', setting: {}, siteId }
-  return askForModels(parts.upstream, provider, channel)
+  return (await askForModels(parts.upstream, provider, channel)).map(({ name }) => name)
 }
 
 type Asked = Upstream & Pick<RunningChannel, 'siteId'>
 
-async function askForModels(upstream: UpstreamAgents, provider: Provider, channel: Asked): Promise<string[]> {
+async function askForModels(upstream: UpstreamAgents, provider: Provider, channel: Asked): Promise<ListedModel[]> {
   const url = provider.modelsUrl(channel)
   // The list of models needs the same authorization in every format of a provider.
   const [format] = Object.keys(provider.speaks) as Format[]
@@ -63,13 +76,16 @@ const listing = z.union([
 ])
 
 /** OpenAI's form `{ data: [{ id }] }`, Google's `{ models: [{ name: 'models/…' }] }`, or the bare array. Entries without a name are passed over. */
-function readModelList({ status, body }: Reply): string[] {
+function readModelList({ status, body }: Reply): ListedModel[] {
   if (status < 200 || status > 299) failed({ zh: `上游返回状态码 ${status}`, en: `the upstream answered with status ${status}` })
   const list = listing.safeParse(parseJson(body))
   if (!list.success) return failed({ zh: '上游的回答不是模型列表', en: 'the answer is not a list of models' })
   const { entries, named } = list.data
-  const models = entries.flatMap((entry) => named.safeParse(entry).data ?? [])
-  return [...new Set(models)]
+  const models = entries.flatMap((entry): ListedModel[] => {
+    const { data } = named.safeParse(entry)
+    return data === undefined ? [] : [{ name: data, end: endInList(entry) }]
+  })
+  return [...new Map(models.map((model) => [model.name, model])).values()]
 }
 
 function parseJson(body: Buffer): unknown {

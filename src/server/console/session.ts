@@ -7,6 +7,7 @@ import type { SignedIn } from '../accounts/complete-login.ts'
 import { signIn } from '../accounts/sign-in.ts'
 import { findUser, presentUser } from '../accounts/users.ts'
 import { listedModels } from '../channels/listed-models.ts'
+import { endsOfModels } from '../channels/model-ends.ts'
 import { fail } from '../lib/failure.ts'
 import { usableGroups } from '../pricing/groups.ts'
 import { type Context, requireCaller } from './context.ts'
@@ -43,6 +44,12 @@ export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
   'GET /api/user/models'(context) {
     const groups = Object.keys(usableGroups(context.app.options.current, requireCaller(context).group))
     return listedModels(context.app, groups)
+  },
+
+  'GET /api/user/model_ends'(context) {
+    const { app } = context
+    const groups = Object.keys(usableGroups(app.options.current, requireCaller(context).group))
+    return endsOfModels(app.channels.current, listedModels(app, groups))
   },
 
   'GET /api/group/': (context) => Object.keys(context.app.options.current.GroupRatio),

@@ -65,6 +65,7 @@ export interface Tables {
   alerts: AlertsTable
   alert_silences: AlertSilencesTable
   alert_measures: AlertMeasuresTable
+  answered_models: AnsweredModelsTable
   quality_checks: QualityChecksTable
   quality_results: QualityResultsTable
   quality_standings: QualityStandingsTable
@@ -277,6 +278,8 @@ interface UpstreamModelsTable {
   models: string
   added: string
   removed: string
+  /** JSON of `channels/model-ends`: when models of the list end, by name; '' when it tells none. */
+  ends: string
   checked_at: number
 }
 
@@ -833,6 +836,8 @@ interface AlertsTable {
   /** Time of the last message; 0 without one. */
   notified_at: Generated<number>
   messages: Generated<number>
+  /** Text in both languages; '' without. */
+  note: Generated<string>
 }
 
 interface AlertSilencesTable {
@@ -847,6 +852,19 @@ interface AlertSilencesTable {
 }
 
 /** A measure of an hour, for rules whose past values are stored nowhere else. */
+/** Replies that named another model than was sent to the upstream. */
+interface AnsweredModelsTable {
+  channel_id: number
+  hour: number
+  sent: string
+  answered: string
+  calls: number
+  charged: number
+  /** The calls whose answering model has a price, and the cost at that price less the charge of these calls. */
+  priced: number
+  difference: number
+}
+
 interface AlertMeasuresTable {
   rule: string
   subject: string

@@ -24,6 +24,7 @@ export const azure: Provider = defineProvider({
   needsBaseUrl: true,
   models: models.openai,
   priceVendor: 'azure',
+  namesDeployments: true,
   traceName: 'azure.ai.openai',
   otherLabel: {
     zh: `默认 API 版本（留空为 ${defaultApiVersion}）`,

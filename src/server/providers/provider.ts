@@ -31,6 +31,8 @@ export interface Provider {
   readonly traceName?: string
   /** Whether the console offers it for new channels. */
   readonly offered: boolean
+  /** Models are called by the names of deployments, which admins choose. */
+  readonly namesDeployments?: true
   /** The format of a key, as the form shows it. */
   readonly keyFormat: Text
   /** Whether the whole text is one key. Otherwise each line is a key, and a new channel is made for each. */

@@ -2,8 +2,9 @@ import { parseUrl } from '../lib/parse-url.ts'
 import { providers } from './index.ts'
 import type { Provider } from './provider.ts'
 
+/** Of several kinds of channel with one address, the first that the console offers. */
 const vendorsByHost = new Map(
-  providers.flatMap((provider) => (provider.baseUrl === '' ? [] : [[new URL(provider.baseUrl).host, provider]])),
+  providers.toReversed().flatMap((provider) => (provider.baseUrl === '' ? [] : [[new URL(provider.baseUrl).host, provider]])),
 )
 
 /** Vendors with a separate host for each customer or region. */

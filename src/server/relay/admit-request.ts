@@ -1,5 +1,7 @@
 import { numberIn } from '../../contract/by-model.ts'
+import { redirectOf, startOfDay } from '../../contract/model-ends.ts'
 import { noUsage, type Tier } from '../../contract/usage.ts'
+import { isRedirected } from '../channels/model-ends.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
@@ -13,7 +15,7 @@ import { explainRefusedHold, setBudgetHeaders } from './admission/budgets.ts'
 import { enterLimits } from './admission/rate-limit.ts'
 import { type Reserved, reserve } from './admission/reserve.ts'
 import { estimatePrompt } from './admission/token-estimate.ts'
-import type { AdmittedRequest, Unpriced } from './admitted-request.ts'
+import type { AdmittedRequest, Redirected, Unpriced } from './admitted-request.ts'
 import type { RelayEndpoint } from './endpoints.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
@@ -40,7 +42,7 @@ export type AdmissionParts = Pick<
 >
 
 /** A request whose caller is authenticated and whose body is read. */
-export type AuthenticatedRequest = Pick<AdmittedRequest, 'call' | 'caller' | 'body' | 'lease' | 'toStore'>
+export type AuthenticatedRequest = Pick<AdmittedRequest, 'call' | 'caller' | 'body' | 'lease' | 'replaces' | 'toStore'>
 
 /** Admits, prices and holds. Everything that may refuse the request happens here, before any upstream byte. */
 export async function admitRequest(
@@ -48,13 +50,13 @@ export async function admitRequest(
   endpoint: RelayEndpoint,
   asked: AuthenticatedRequest,
 ): Promise<AdmittedRequest> {
-  const { call, caller, body, lease, toStore } = asked
+  const { call, caller, body, lease, replaces, toStore } = asked
   const format = wireFormats[endpoint.format]
   const isHeavyBody = isHeavy(body.bytes.length)
   if (isHeavyBody) await yieldWithPriority()
   const facts = format.readRequest(body.json, endpoint.fromPath, body.form?.files)
   call.asked = facts
-  const asksFor = { model: facts.model, format: endpoint.format, body: body.json }
+  const asksFor = { model: facts.model, format: endpoint.format, body: body.json, replaces }
   const allowed = authorizedGroup(app, call, { caller, asksFor })
   const { continues } = format
   const storingChannel =
@@ -73,6 +75,8 @@ export async function admitRequest(
     ? freePrice(facts.model, group)
     : app.catalog.priceOf({ model: facts.model, group, acceptsUnpriced: caller.acceptsUnpriced })
   const extras = priceExtras(app, { caller, body, facts, price, isFree: format.isFree === true })
+  const redirected = format.isFree ? undefined : priceOfRedirect(app, { model: facts.model, group })
+  const prices = [price, ...(extras.otherPrices ?? []), ...(redirected ? [redirected.price] : [])] as const
   const asking = {
     requestId: call.id,
     caller,
@@ -85,8 +89,8 @@ export async function admitRequest(
   const holdingMs = app.steady()
   const priced = {
     ...asking,
-    budgets: app.budgets.windowsOf(caller, group, [facts.model, price.model]),
-    price: extras.otherPrices ? dearestPrice([price, ...extras.otherPrices]) : price,
+    budgets: app.budgets.windowsOf(caller, group, [facts.model, price.model, ...(replaces === undefined ? [] : [replaces])]),
+    price: prices.length > 1 ? dearestPrice(prices) : price,
   }
   let reserved: Reserved
   try {
@@ -97,13 +101,17 @@ export async function admitRequest(
   }
   call.notes.holdMs = Math.max(0, app.steady() - holdingMs)
   const { budgetsLeft, ...held } = reserved
+  const end = app.channels.current.endOf(replaces ?? facts.model)
+  if (end) call.setHeader('sunset', new Date(startOfDay(end.date)).toUTCString())
   if (budgetsLeft) setBudgetHeaders(app, call, { windows: priced.budgets, left: budgetsLeft })
   const { outputLimit } = held
   call.setHeader('x-sluice-output-limit', outputLimit === undefined ? '' : String(outputLimit))
   const admitted = {
     call,
     caller,
+    replaces,
     ...extras,
+    ...(redirected ? { redirected } : {}),
     format,
     group,
     price,
@@ -179,6 +187,32 @@ function priceExtras(
 
 function withoutExtras({ requestedTier: _, hostedTools: _hosted, otherModels: _others, ...plain }: RequestFacts): RequestFacts {
   return plain
+}
+
+/**
+ * The redirect that the vendor of a channel has announced for the model, once its day has come, with the price of the model that
+ * answers. Undefined where the site has no price for that model: the call is then charged as asked.
+ */
+function priceOfRedirect(
+  { catalog, channels, now }: Pick<RelayParts, 'catalog' | 'channels' | 'now'>,
+  { model, group }: { readonly model: string; readonly group: string },
+): Redirected | undefined {
+  const redirect = redirectOf(model)
+  if (!redirect || !isRedirected(channels.current.candidates(group, model).flat(), redirect, now())) return undefined
+  if (catalog.modelPriceOf(redirect.answeredBy) === undefined) return undefined
+  const price = catalog.priceOf({ model: redirect.answeredBy, group, acceptsUnpriced: false })
+  return { redirect, price: underName(model, price) }
+}
+
+/** A price under the name of another model, with those of its steps and of later moments. */
+function underName(model: string, price: Price): Price {
+  const { steps, later } = price
+  return {
+    ...price,
+    model,
+    ...(steps ? { steps: steps.map((step) => ({ ...step, price: underName(model, step.price) })) } : {}),
+    ...(later ? { later: later.map((each) => ({ ...each, price: underName(model, each.price) })) } : {}),
+  }
 }
 
 /** The price for the hold of a call in which several models may work: the most expensive one for as many input as output tokens. */

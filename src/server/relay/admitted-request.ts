@@ -1,10 +1,12 @@
 import type { Choice } from '../../contract/entities/channel-choice.ts'
+import type { Redirect } from '../../contract/model-ends.ts'
 import type { Considered } from '../channels/candidates.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import type { AppError } from '../lib/failure.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import type { Price } from '../pricing/quote.ts'
 import type { UsageBound } from '../pricing/usage-bound.ts'
+import type { AnsweredModel } from '../protocols/answered-model.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
@@ -29,8 +31,12 @@ export interface AdmittedRequest {
   readonly facts: RequestFacts
   readonly group: string
   readonly price: Price
+  /** The ended model that the caller has named, where the operator has set another in its place. */
+  readonly replaces?: string | undefined
   /** The prices of other models that may work for the call. */
   readonly otherPrices?: readonly Price[]
+  /** The model by which a vendor answers the requested one, and its price. */
+  readonly redirected?: Redirected
   /** Tools and models that must not be sent to a channel, because they have no price. */
   readonly unpriced?: readonly Unpriced[]
   /** Members that were taken out of the request because they have no price. */
@@ -80,12 +86,20 @@ export interface BegunAttempt {
 
 /** One attempt on one channel, and its state so far. */
 export interface AttemptState extends BegunAttempt, WrittenFacts {
+  /** Which model the reply says has answered. */
+  readonly answered: AnsweredModel
   /** The response that the upstream stores. */
   response?: NotedResponse
   /** Failure after the reply had begun: the caller keeps the partial reply, and the channel is at fault. */
   brokeOff?: UpstreamFailure
   /** Partial reply of which the caller received nothing: charged unless another channel answers. */
   lost?: PartialReply
+}
+
+/** `price` is that of the model that answers, under the name of the requested one. */
+export interface Redirected {
+  readonly redirect: Redirect
+  readonly price: Price
 }
 
 /** A tool or model without a price, and the error when a channel would be sent it. */

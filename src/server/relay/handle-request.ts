@@ -1,3 +1,4 @@
+import { replacementOf } from '../channels/model-replacements.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
@@ -11,7 +12,7 @@ import type { RelayEndpoint } from './endpoints.ts'
 import { answerRequest } from './failover/answer-request.ts'
 import { recorderFor } from './http/call-recorder.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
-import type { Body } from './http/read-body.ts'
+import { type Body, withReplacement } from './http/read-body.ts'
 import { deliverKept } from './idempotency/undelivered-replies.ts'
 import type { RelayParts } from './relay-parts.ts'
 import { expandHistory } from './stored-responses/history.ts'
@@ -37,25 +38,30 @@ export async function handleRelay(app: HandleParts, endpoint: RelayEndpoint, cal
 
 async function answerCaller(
   app: HandleParts,
-  endpoint: RelayEndpoint,
+  called: RelayEndpoint,
   call: ClientExchange,
   arrived: RelayCaller,
   lease: RateLimitLease | undefined,
 ): Promise<void> {
-  const { isFree = false, continues } = wireFormats[endpoint.format]
-  const judging = checkBeforeBody(app, call, { caller: arrived, lease, isFree, groupInBody: endpoint.from === 'session' })
+  const { isFree = false, continues } = wireFormats[called.format]
+  const judging = checkBeforeBody(app, call, { caller: arrived, lease, isFree, groupInBody: called.from === 'session' })
   if (judging) await judging
   const read = await call.readBody()
   call.asked = read.json
   call.callRecorder?.readRequest(read.bytes)
   if (isHeavy(read.bytes.length)) await yieldWithPriority()
-  const sent = withModelOfPath(read, endpoint)
+  const {
+    fromPath,
+    body: sent,
+    replaces,
+  } = withReplacement({ body: withModelOfPath(read, called), fromPath: called.fromPath }, (model) => replacementOf(app, model))
+  const endpoint = replaces !== undefined && fromPath ? { ...called, fromPath } : called
   const { caller, body } =
     endpoint.from === 'session' ? readPlaygroundRequest(app, arrived, sent) : { caller: arrived, body: sent }
   call.caller = caller
 
   const expanded = continues === 'response' ? await expandHistory(app, caller, body) : { body }
-  const asked = { call, caller, lease, ...expanded }
+  const asked = { call, caller, lease, ...expanded, ...(replaces === undefined ? {} : { replaces }) }
   if (asked.body.json.background === true && runsHere(app, endpoint, asked)) return answerInBackground(app, endpoint, asked)
   const admitted = await admitRequest(app, endpoint, asked)
   await answerRequest(app, admitted)

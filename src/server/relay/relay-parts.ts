@@ -1,4 +1,5 @@
 import type { Sessions } from '../accounts/sessions.ts'
+import type { AnsweredModels } from '../channels/answered-models.ts'
 import type { EndpointMisses } from '../channels/missing-endpoints.ts'
 import type { ChannelIndex } from '../channels/model-index.ts'
 import type { PromptAdditions } from '../channels/prompt-additions.ts'
@@ -57,6 +58,7 @@ export interface RelayParts extends Core {
   readonly accessTokens: AccessTokens
   readonly calibration: Calibration
   readonly promptAdditions: PromptAdditions
+  readonly answeredModels: AnsweredModels
   readonly holdShares: HoldShares
   readonly promptCounter: PromptCounter
   readonly sealedStates: SealedStates

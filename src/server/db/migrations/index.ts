@@ -37,6 +37,8 @@ import { qualityChecks } from './0037-quality-checks.ts'
 import { ledgerJournal } from './0038-ledger-journal.ts'
 import { journalRuns } from './0039-journal-runs.ts'
 import { promptAdditions } from './0040-prompt-additions.ts'
+import { answeredModels } from './0041-answered-models.ts'
+import { modelEnds } from './0042-model-ends.ts'
 
 /**
  * All migrations, in the order of their numbers, in which they run. Forward only: a landed one is never edited. How numbers are
@@ -80,4 +82,6 @@ export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dial
   { name: '0038-ledger-journal', up: ledgerJournal },
   { name: '0039-journal-runs', up: journalRuns },
   { name: '0040-prompt-additions', up: promptAdditions },
+  { name: '0041-answered-models', up: answeredModels },
+  { name: '0042-model-ends', up: modelEnds },
 ]

@@ -9,16 +9,17 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /**
- * Authorizes the model for the caller. Returns the group: the first of the caller's groups that has a channel for the model. Throws
+ * Authorizes the model for the caller, by the name that it has used: of an ended model, `replaces`. Returns the group: the first of the caller's groups that has a channel for the model. Throws
  * `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable`, `channel_pin_unknown` or
  * `channel_disabled`.
  */
 export function authorizeModel(
   app: Pick<RelayParts, 'catalog' | 'channels' | 'options'>,
   caller: RelayCaller,
-  asked: { model: string; format: ChannelFormat },
+  asked: { model: string; format: ChannelFormat; replaces?: string | undefined },
 ): string {
-  if (caller.modelLimits && !caller.modelLimits.has(asked.model)) fail('token_model_forbidden', { model: asked.model })
+  const named = asked.replaces ?? asked.model
+  if (caller.modelLimits && !caller.modelLimits.has(named)) fail('token_model_forbidden', { model: named })
   const groups = groupsToTry(app.options.current, caller)
   const index = app.channels.current
   const own = groups[0] ?? caller.userGroup

@@ -32,12 +32,12 @@ const runsMax = 100
 export function runsHere(
   app: Pick<RelayParts, 'backgroundRuns' | 'catalog' | 'channels' | 'localResponses' | 'options'>,
   { format }: RelayEndpoint,
-  { caller, body, toStore }: AuthenticatedRequest,
+  { caller, body, replaces, toStore }: AuthenticatedRequest,
 ): boolean {
   if (format !== 'openai.responses' || body.json.store === false) return false
   const model = textAt(body.json, 'model')
   if (model === '') return false
-  const group = authorizeModel(app, caller, { model, format })
+  const group = authorizeModel(app, caller, { model, format, replaces })
   if (servesNatively(app, caller, [group], { model, format })) return false
   if (!app.localResponses.isOn) refuseKeeping('background')
   if (!toStore && body.bytes.length > turnBytesMax) fail('body_too_large', { limit: turnBytesMax })

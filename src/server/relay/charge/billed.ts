@@ -36,6 +36,12 @@ export interface Billed {
   readonly translation?: Translation | undefined
   /** The tools in the sent body that the vendor runs, where they may differ from those of the request. */
   readonly sentTools?: readonly string[] | undefined
+  /** The ended model that the caller has named. */
+  readonly replaces?: string | undefined
+  /** The model that the reply names where it is another one than was sent. */
+  readonly answeredModel?: string | undefined
+  /** The vendor had announced that this model answers: `price` is its price. */
+  readonly isRedirected?: true
   readonly hold?: { readonly amount: number }
   /** The output limit of each completion that was set because the balance affords no more. */
   readonly outputLimit?: number | undefined

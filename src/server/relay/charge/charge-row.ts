@@ -1,5 +1,6 @@
 import { numberIn } from '../../../contract/by-model.ts'
 import { type LogOther, logType } from '../../../contract/entities/log.ts'
+import { isSameModel } from '../../../contract/model-names.ts'
 import { inBothLanguages, type Text } from '../../../contract/text.ts'
 import {
   cachedTokens,
@@ -11,13 +12,14 @@ import {
   type Usage,
 } from '../../../contract/usage.ts'
 import { candidatesOf } from '../../channels/candidates.ts'
+import { isAtVendor } from '../../channels/model-ends.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { seconds } from '../../lib/clock.ts'
 import type { Core } from '../../options/core.ts'
 import { costBeyond } from '../../pricing/plausible.ts'
 import { costOf, type Price, type PricedUsage, priceAt, priceMet, tierFactor } from '../../pricing/quote.ts'
 import type { Charge, SiteCost } from '../../wallet/ledger.ts'
-import type { AttemptState } from '../admitted-request.ts'
+import type { AttemptState, Redirected } from '../admitted-request.ts'
 import { type Billed, type BilledUsage, billedUsage, droppedOf, tierSent } from './billed.ts'
 
 /** The channel and key of the reply. */
@@ -36,12 +38,34 @@ export interface Ending {
 
 /** The bill of an attempt whose usage is not known yet. `isLost`: the caller received nothing of its reply. */
 export function billOf(attempt: AttemptState, isLost?: true): Billed {
-  const { request, shared, choice, considered, dropped, translation, sentTools } = attempt
-  const { call, caller, facts, format, group, price, otherPrices, leftOut, hold, outputLimit } = request
+  const { request, shared, choice, considered, dropped, translation, sentTools, answered } = attempt
+  const { call, caller, facts, format, group, otherPrices, leftOut, hold, outputLimit, replaces } = request
+  const redirected = redirectMet(attempt)
+  const price = redirected?.price ?? request.price
   const ofRequest = { call, caller, facts, format, group, price, otherPrices, leftOut, hold, outputLimit }
   const candidates = considered && candidatesOf(considered)
-  const ofAttempt = { attempts: shared.failed, choice, candidates, dropped, translation, sentTools }
-  return { ...ofRequest, ...ofAttempt, ...(isLost ? { isLost } : {}) }
+  return {
+    ...ofRequest,
+    attempts: shared.failed,
+    choice,
+    candidates,
+    dropped,
+    translation,
+    sentTools,
+    answeredModel: answered.other,
+    replaces,
+    ...(redirected ? { isRedirected: true } : {}),
+    ...(isLost ? { isLost } : {}),
+  }
+}
+
+/** The redirect of the request where the vendor's own address has answered by its model, as announced. */
+function redirectMet({ request, channel, upstreamModel, answered }: AttemptState): Redirected | undefined {
+  const { redirected } = request
+  if (!redirected || answered.other === undefined) return undefined
+  const { model, answeredBy, vendor } = redirected.redirect
+  const isAnnounced = upstreamModel === model && isSameModel(answeredBy, answered.other) && isAtVendor(channel, vendor)
+  return isAnnounced ? redirected : undefined
 }
 
 /** The charge of a request and its log row, with every factor, so that it can be recomputed from the row alone. */
@@ -197,6 +221,9 @@ function detailsOf(
     price_above: steps?.findLast((step) => tokensIn > step.above)?.above,
     is_model_mapped: isMapped || undefined,
     upstream_model_name: isMapped ? upstreamModel : undefined,
+    replaced_model: bill.replaces,
+    answered_model: bill.answeredModel,
+    redirected: bill.isRedirected,
     reasoning_effort: (hasEffort && facts.reasoningEffort) || undefined,
     held: bill.hold?.amount,
     output_limit: bill.outputLimit,

@@ -1,5 +1,6 @@
 import { bodyOverrides, hasBodyOverrides } from '../../channels/body-overrides.ts'
 import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
+import { replacementOf } from '../../channels/model-replacements.ts'
 import { resolveModel, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError } from '../../lib/failure.ts'
@@ -19,7 +20,7 @@ import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { StoringChannel } from '../admitted-request.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { Body } from '../http/read-body.ts'
+import { type Body, withReplacement } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { settingsOf } from '../response/translate.ts'
 import { expandHistory, findStoringChannel, namesHistory } from '../stored-responses/history.ts'
@@ -58,7 +59,7 @@ export async function handleCount(app: CountParts, endpoint: CountEndpoint, call
 
 async function answer(
   app: CountParts,
-  { format: name, fromPath: said }: CountEndpoint,
+  { format: name, fromPath }: CountEndpoint,
   call: ClientExchange,
   caller: RelayCaller,
   lease: RateLimitLease | undefined,
@@ -69,11 +70,16 @@ async function answer(
   if (isHeavy(sent.bytes.length)) await yieldWithPriority()
   const format = wireFormats[name]
   const { continues } = format
-  const { body } = continues === 'response' ? await expandHistory(app, caller, sent) : { body: sent }
+  const {
+    body: named,
+    fromPath: said,
+    replaces,
+  } = withReplacement({ body: sent, fromPath }, (model) => replacementOf(app, model))
+  const { body } = continues === 'response' ? await expandHistory(app, caller, named) : { body: named }
   const count = callerCounts[name]
   const facts = format.readRequest(body.json, said)
   call.asked = facts
-  const group = authorizeModel(app, caller, { model: facts.model, format: count.of })
+  const group = authorizeModel(app, caller, { model: facts.model, format: count.of, replaces })
   if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
   await checkPrompt(app, call, format.promptText(body.json))
 

@@ -2,6 +2,7 @@ import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { mayBeMissing, withoutEndpoint } from '../../channels/missing-endpoints.ts'
 import { background } from '../../lib/logger.ts'
 import type { Core } from '../../options/core.ts'
+import { AnsweredModel } from '../../protocols/answered-model.ts'
 import type { AttemptTrace } from '../../usage/call-traces.ts'
 import type { AttemptState, BegunAttempt } from '../admitted-request.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
@@ -68,8 +69,15 @@ function stateOf(
   { request, shared, channel, choice, considered, trace }: BegunAttempt,
   { upstreamModel, dropped, translation, sentTools, raisedLimit }: WrittenFacts,
 ): AttemptState {
+  const sent = modelSent(channel, upstreamModel)
+  const answered = new AnsweredModel({ sent, others: request.facts.otherModels ?? [], key: channel.key })
   const written = { upstreamModel, dropped, translation, sentTools, raisedLimit }
-  return { request, shared, channel, choice, considered, trace, ...written }
+  return { request, shared, channel, choice, considered, trace, answered, ...written }
+}
+
+/** The model that a name stands for; '' for the name of a deployment, which an admin has chosen freely. */
+function modelSent({ provider }: BegunAttempt['channel'], name: string): string {
+  return provider.namesDeployments && !provider.models.includes(name) ? '' : name
 }
 
 function run(app: ExchangeParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {
@@ -159,7 +167,7 @@ async function attemptWhole(
   let exchange: Running | undefined
   let reply: WholeReply | undefined
   const outcome = await new Promise<Whole | UpstreamFailure | 'gone'>((resolve) => {
-    reply = new WholeReply(adapter, resolve)
+    reply = new WholeReply(adapter, attempt.answered, resolve)
     const started = exchangeOf(app, target, reply)
     exchange = started
     startFor(call, started, resolve)
@@ -207,7 +215,7 @@ async function attemptStream(
     finish = resolve
     unwritten = reject
   })
-  const reply = new StreamReply(call, { adapter, now: app.steady, done: finish, unwritten })
+  const reply = new StreamReply(call, { adapter, answered: attempt.answered, now: app.steady, done: finish, unwritten })
   const exchange = exchangeOf(app, target, reply)
   reply.attach(exchange)
   startFor(call, exchange, (outcome) => {

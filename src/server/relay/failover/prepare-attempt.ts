@@ -155,8 +155,10 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
   }
   const mayChangeTools = Object.keys(changes).some((name) => name !== 'stream_options')
 
+  // An override may name another model.
+  const sent = typeof changes.model === 'string' ? changes.model : upstreamModel
   return {
-    upstreamModel,
+    upstreamModel: sent,
     dropped,
     ...(mayChangeTools ? { sentTools: vendorTools(format.format, { ...body.json, ...changes }).hostedTools ?? [] } : {}),
     ...(raised ? { raisedLimit: raised.tokens * (facts.completions ?? 1) } : {}),
@@ -164,7 +166,7 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
     ...changedBody(body, changes),
     adapter: passThrough(
       request,
-      { hideUsage: asksUsage, renameTo: upstreamModel === facts.model ? undefined : facts.model },
+      { hideUsage: asksUsage, renameTo: sent === facts.model ? undefined : facts.model },
       passingBack(request, channel),
     ),
   }

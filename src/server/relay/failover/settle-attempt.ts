@@ -2,6 +2,7 @@ import { promptTokens } from '../../../contract/usage.ts'
 import { AppError } from '../../lib/failure.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import type { AttemptState } from '../admitted-request.ts'
+import { noteAnswered } from '../charge/answered.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { noteCharge } from '../charge/end-of-call.ts'
 import { boundOf, endingOf, learnAddition, learnCost, learnFrom, plausibleEnding } from '../charge/settlement.ts'
@@ -14,7 +15,9 @@ import type { Running } from '../upstream/http-exchange.ts'
 /** The parts that charging an attempt uses. */
 export type SettleParts = Pick<
   RelayParts,
+  | 'answeredModels'
   | 'calibration'
+  | 'catalog'
   | 'holdShares'
   | 'ledger'
   | 'logger'
@@ -75,7 +78,9 @@ function beginSettling(
 ): { charge: Charge; settled: Promise<void> } {
   const { request, channel, upstreamModel } = attempt
   const ending = plausibleEnding(reported, boundOf(attempt), channel.promptPolicy)
-  const charge = chargeFor(app, billOf(attempt, isLost), channel, upstreamModel, ending)
+  const bill = billOf(attempt, isLost)
+  const charge = chargeFor(app, bill, channel, upstreamModel, ending)
+  noteAnswered(app, { bill, channelId: channel.id, sent: upstreamModel }, { usage: ending.usage, charge })
   request.lease?.noteTokens(charge.rollup.tokens)
   learnFrom(app, request, ending)
   learnAddition(app, attempt, ending)

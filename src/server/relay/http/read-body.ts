@@ -6,9 +6,9 @@ import { ByteCollector } from '../../lib/byte-collector.ts'
 import { fail } from '../../lib/failure.ts'
 import { shapeOf } from '../../lib/json-shape.ts'
 import { type Form, readBoundary, readMultipart, spliceForm } from '../../lib/multipart.ts'
-import { withoutRepeatedKeys } from '../../lib/splice-json.ts'
+import { spliceMembers, withoutRepeatedKeys } from '../../lib/splice-json.ts'
 import { isHeavy, yieldToEventLoop, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
-import { isObject, type JsonObject, type UploadedFile } from '../../protocols/wire-format.ts'
+import { isObject, type JsonObject, type PathFacts, type UploadedFile } from '../../protocols/wire-format.ts'
 
 /** The body of a request: its unchanged bytes, and the object that they encode. */
 export interface Body {
@@ -220,4 +220,36 @@ function boundaryOf(contentType: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A request as its endpoint reads it. */
+interface NamedRequest {
+  readonly body: Body
+  readonly fromPath?: PathFacts | undefined
+}
+
+/**
+ * The request with the replacement of its model that `find` gives, in the body or in the path, and the model that it replaces; the
+ * request itself if there is none.
+ */
+export function withReplacement(
+  request: NamedRequest,
+  find: (model: string) => string | undefined,
+): NamedRequest & { readonly replaces?: string } {
+  const { body, fromPath } = request
+  const inBody = typeof body.json.model === 'string' ? body.json.model : undefined
+  const asked = fromPath?.model ?? inBody
+  const model = asked === undefined ? undefined : find(asked)
+  if (asked === undefined || model === undefined) return request
+  return {
+    body: inBody === undefined ? body : withModel(body, model),
+    fromPath: fromPath?.model === undefined ? fromPath : { ...fromPath, model },
+    replaces: asked,
+  }
+}
+
+function withModel(body: Body, model: string): Body {
+  const { bytes, form, json } = body
+  const changed = form ? changedForm(bytes, form, { model }) : spliceMembers(bytes, { model: JSON.stringify(model) })
+  return { ...body, json: { ...json, model }, bytes: changed }
 }

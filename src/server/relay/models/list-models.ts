@@ -1,3 +1,4 @@
+import { startOfDay } from '../../../contract/model-ends.ts'
 import { listedModels } from '../../channels/listed-models.ts'
 import { fail } from '../../lib/failure.ts'
 import { groupsToTry } from '../../pricing/groups.ts'
@@ -10,7 +11,7 @@ import type { RelayParts } from '../relay-parts.ts'
 import { modelKind } from './probe.ts'
 
 /** The parts that listing models uses. */
-type ListParts = CallerParts & Pick<RelayParts, 'channels' | 'priceBook'>
+type ListParts = CallerParts & Pick<RelayParts, 'channels' | 'now' | 'priceBook'>
 
 /** `GET /v1/models`: the models that this key can use, in the shape of the caller's dialect. */
 export async function listModels(app: ListParts, call: ClientExchange): Promise<void> {
@@ -64,12 +65,18 @@ function usableModels(app: Pick<RelayParts, 'channels' | 'options'>, caller: Rel
 /** SDKs require a number. This is the customary one, for models without a release date in their name or in the price data. */
 const createdAt = 1_626_777_600
 
-function openAiModel({ priceBook }: Pick<RelayParts, 'priceBook'>, id: string) {
+/** `shutdown_date` is OpenAI's own member, the day on which the model ends. */
+function openAiModel({ channels, priceBook }: Pick<RelayParts, 'channels' | 'priceBook'>, id: string) {
   const created = priceBook.current.releasedAt(id) ?? createdAt
-  return { id, object: 'model', created, owned_by: 'sluice', permission: [], root: id, parent: null }
+  const end = channels.current.endOf(id)
+  const more = end ? { shutdown_date: end.date } : {}
+  return { id, object: 'model', created, owned_by: 'sluice', permission: [], root: id, parent: null, ...more }
 }
 
-function anthropicModel({ priceBook }: Pick<RelayParts, 'priceBook'>, id: string) {
+function anthropicModel({ channels, now, priceBook }: Pick<RelayParts, 'channels' | 'now' | 'priceBook'>, id: string) {
+  const end = channels.current.endOf(id)
+  const retiresMs = end && startOfDay(end.date)
+  const lifecycle = retiresMs === undefined ? 'active' : retiresMs > now() ? 'deprecated' : 'retired'
   return {
     type: 'model',
     id,
@@ -77,11 +84,11 @@ function anthropicModel({ priceBook }: Pick<RelayParts, 'priceBook'>, id: string
     created_at: new Date((priceBook.current.releasedAt(id) ?? createdAt) * 1000).toISOString(),
     capabilities: null,
     deprecated_at: null,
-    lifecycle: 'active',
+    lifecycle,
     line: null,
     max_input_tokens: null,
     max_tokens: null,
-    retires_at: null,
+    retires_at: retiresMs === undefined ? null : new Date(retiresMs).toISOString(),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws'
 import { noUsage } from '../../../contract/usage.ts'
+import { replacementOf } from '../../channels/model-replacements.ts'
 import { fail } from '../../lib/failure.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
@@ -57,12 +58,13 @@ async function serve(
   accepted: () => void,
 ) {
   const { call, query, offered } = handshake
-  const model = query.get('model') ?? ''
+  const asked = query.get('model') ?? ''
   if (query.has('call_id')) fail('not_implemented')
-  if (model === '') fail('model_required')
-  if (model.length > 255) fail('field_invalid', { field: 'model', reason: 'at most 255 characters' })
+  if (asked === '') fail('model_required')
+  if (asked.length > 255) fail('field_invalid', { field: 'model', reason: 'at most 255 characters' })
+  const model = replacementOf(app, asked) ?? asked
   call.asked = { model }
-  const group = authorizeModel(app, caller, { model, format: 'openai.realtime' })
+  const group = authorizeModel(app, caller, { model, format: 'openai.realtime', replaces: asked })
   if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
   const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
   call.group = group

@@ -1,4 +1,5 @@
 import { EventBlocks, streamLineBytesMax } from '../../lib/sse.ts'
+import type { AnsweredModel } from '../../protocols/answered-model.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { errorInReply, tryReading, UpstreamFailure, unreadable } from '../upstream/failure.ts'
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
@@ -60,7 +61,14 @@ export class StreamReply implements Receiver {
 
   end(): void {
     if (this.#form === 'json') {
-      this.#finish(tryReading(() => this.#facts.adapter.readReplay(Buffer.from(this.#waiting, 'latin1'))))
+      const body = Buffer.from(this.#waiting, 'latin1')
+      this.#finish(
+        tryReading(() => {
+          const replay = this.#facts.adapter.readReplay(body)
+          this.#facts.answered?.readBody(body)
+          return replay
+        }),
+      )
       return
     }
     this.flush()
@@ -110,6 +118,7 @@ export class StreamReply implements Receiver {
     this.#guarded(() => {
       const block = this.#blocks.push(piece)
       if (block === '') return
+      this.#facts.answered?.readBlock(block)
       const writing = this.#observe?.(block)
       const out = this.interceptor.take(block)
       if (writing) this.#wait(writing, out)
@@ -206,6 +215,8 @@ export class StreamReply implements Receiver {
 
 export interface StreamFacts {
   readonly adapter: ResponseAdapter
+  /** Absent for a stream that is not charged by its end. */
+  readonly answered?: AnsweredModel
   now(): number
   done(outcome: StreamOutcome): void
   /** The record that must be durable before the caller gets the stream could not be stored. */

@@ -1,5 +1,6 @@
 import { closeJson } from '../../lib/close-json.ts'
 import { entriesOf, membersOf, memberValue } from '../../lib/splice-json.ts'
+import type { AnsweredModel } from '../../protocols/answered-model.ts'
 import { readErrorInReply } from '../../protocols/openai-chat/errors.ts'
 import { hasBothSides } from '../../protocols/usage-sides.ts'
 import { isObject, type JsonObject, type RequestFacts, type WireFormat } from '../../protocols/wire-format.ts'
@@ -12,13 +13,15 @@ import type { PartialReply, ResponseAdapter, Whole } from './adapter.ts'
 /** Collects a whole JSON answer, validates it, and reads its usage. Nothing is sent to the caller before the charge. */
 export class WholeReply implements Receiver {
   readonly #adapter: ResponseAdapter
+  readonly #answered: AnsweredModel
   readonly #done: (outcome: Whole | UpstreamFailure) => void
   readonly #chunks: Buffer[] = []
   #contentType = ''
   #isBrokenOff = false
 
-  constructor(adapter: ResponseAdapter, done: (outcome: Whole | UpstreamFailure) => void) {
+  constructor(adapter: ResponseAdapter, answered: AnsweredModel, done: (outcome: Whole | UpstreamFailure) => void) {
     this.#adapter = adapter
+    this.#answered = answered
     this.#done = done
   }
 
@@ -34,7 +37,13 @@ export class WholeReply implements Receiver {
   end(): void {
     const [first] = this.#chunks
     const body = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks)
-    this.#done(tryReading(() => this.#adapter.readWhole(body, this.#contentType)))
+    this.#done(
+      tryReading(() => {
+        const whole = this.#adapter.readWhole(body, this.#contentType)
+        this.#answered.readBody(body)
+        return whole
+      }),
+    )
   }
 
   fail(failure: UpstreamFailure): void {

@@ -8,6 +8,7 @@ import type { Snapshot } from '../../lib/snapshot.ts'
 import { type Core, isOnlyNode } from '../../options/core.ts'
 import type { Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
+import { AnsweredModel } from '../../protocols/answered-model.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
 import { wireFormats } from '../../protocols/index.ts'
 import { readEnd } from '../../protocols/openai-responses/states.ts'
@@ -16,6 +17,7 @@ import type { JsonObject } from '../../protocols/wire-format.ts'
 import { readWindows, windowsText } from '../../wallet/budget-window.ts'
 import type { Hold, Ledger } from '../../wallet/ledger.ts'
 import type { CallKind, HoldShares } from '../admission/hold-shares.ts'
+import { type AnsweredParts, noteAnswered } from '../charge/answered.ts'
 import type { Billed } from '../charge/billed.ts'
 import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { learnCost, plausibleEnding } from '../charge/settlement.ts'
@@ -44,6 +46,8 @@ export interface Bill extends Billed {
   /** Of the channel; absent in rows of older versions. */
   readonly promptPolicy?: PromptPolicy
   readonly kind?: CallKind | undefined
+  /** The model that was sent, if the reply can name it (`AnsweredModel.sent`); absent in rows of older versions. */
+  readonly sentModel?: string
 }
 
 const leaseSeconds = 120
@@ -221,7 +225,7 @@ function readRow(row: Row): PendingResponse {
 }
 
 /** The parts that charging a pending response uses. */
-export interface PendingChargeParts extends Pick<Core, 'now' | 'options' | 'steady'> {
+export interface PendingChargeParts extends AnsweredParts, Pick<Core, 'now' | 'options' | 'steady'> {
   readonly holdShares: HoldShares
   readonly ledger: Ledger
   readonly pendingResponses: PendingResponses
@@ -255,9 +259,10 @@ const togetherMax = 10
 /**
  * Charges a pending response that has ended; false while it runs. The charge is unique by its request, so that repeats do not charge twice.
  */
-export async function settleIfEnded(app: PendingChargeParts, open: PendingResponse, response: JsonObject): Promise<boolean> {
+export async function settleIfEnded(app: PendingChargeParts, asked: PendingResponse, response: JsonObject): Promise<boolean> {
   const end = readEnd(response)
   if (!end) return false
+  const open = { ...asked, bill: { ...asked.bill, answeredModel: otherModelIn(response, asked.bill.sentModel) } }
   const { state, usage } = end
   const items = itemIdsIn(response.output)
   const text = usage && hasBothSides(usage) ? '' : wireFormats['openai.responses'].replyText(response)
@@ -310,6 +315,12 @@ async function closeFree(app: PendingChargeParts, { hold }: PendingResponse): Pr
   await app.pendingResponses.close(hold.requestId)
 }
 
+function otherModelIn(response: JsonObject, sent = ''): string | undefined {
+  const answered = new AnsweredModel({ sent, others: [], key: '' })
+  answered.readReply(response)
+  return answered.other
+}
+
 async function settle(
   app: PendingChargeParts,
   { id, channelId, keyId, hold, bill }: PendingResponse,
@@ -319,6 +330,7 @@ async function settle(
   const known = plausibleEnding(ending, bill.bound, bill.promptPolicy)
   const charge = chargeFor(app, { ...bill, hold }, { id: channelId, keyId }, bill.upstreamModel, known)
   learnCost(app, { ...bill, hold }, known, charge)
+  noteAnswered(app, { bill, channelId, sent: bill.upstreamModel }, { usage: known.usage, charge })
   await app.ledger.settle(hold, charge)
   const { userId, tokenId } = bill.caller
   const kept = { id, items, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }

@@ -208,6 +208,7 @@ function note(
     candidates: considered && candidatesOf(considered),
     ...{ bound: boundOf(attempt), kind: request.kind, promptPolicy: channel.promptPolicy },
     ...(attempt.sentTools ? { sentTools: attempt.sentTools } : {}),
+    ...{ sentModel: attempt.answered.sent, replaces: request.replaces },
   }
   const halves = [
     app.pendingResponses.open({ ...place, hold: counted, bill }),

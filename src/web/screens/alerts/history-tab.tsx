@@ -1,7 +1,8 @@
 import { IconBell } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type Alert, alertRuleIds, alertRuleText } from '../../../contract/entities/alert.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
+import { inOwnLanguage } from '../../../contract/text.ts'
+import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { ListFilters } from '../../ui/list-filters.tsx'
@@ -39,6 +40,16 @@ export function HistoryTab() {
   )
 }
 
+function AlertSubject({ alert: { subject, name, note } }: { alert: Alert }) {
+  const language = useLanguage()
+  return (
+    <>
+      {name || subject}
+      {note !== '' && <div className={styles.quiet}>{inOwnLanguage(note, language)}</div>}
+    </>
+  )
+}
+
 function useColumns(): Column<Alert>[] {
   const say = useText(texts)
   const local = useLocal()
@@ -54,7 +65,7 @@ function useColumns(): Column<Alert>[] {
         </Tag>
       ),
     },
-    { key: 'subject', title: say('subject'), inCard: 'figure', cell: ({ subject, name }) => name || subject },
+    { key: 'subject', title: say('subject'), inCard: 'figure', cell: (one) => <AlertSubject alert={one} /> },
     {
       key: 'value',
       title: say('value'),

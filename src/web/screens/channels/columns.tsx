@@ -9,6 +9,7 @@ import { formatCount, formatSeconds } from '../../lib/format.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
 import type { Column } from '../../ui/listing.ts'
+import { useEndText } from '../../ui/model-end.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { RuleTag } from '../../ui/recording/recorded-tag.tsx'
 import { HintTag, StatusTag } from '../../ui/status-tag.tsx'
@@ -141,6 +142,7 @@ function Name({ channel, onTag, onKeys, changes, onChanges }: { channel: Channel
       )}
       {channel.lacking.length > 0 && <Lacking channel={channel} />}
       {Object.keys(channel.prompt_additions).length > 0 && <PromptAdditions channel={channel} />}
+      <Ending channel={channel} />
     </div>
   )
 }
@@ -203,6 +205,25 @@ function Lacking({ channel: { lacking } }: { channel: Channel }) {
   return (
     <HintTag hint={hint} color="yellow">
       {say('lacks', { endpoints: lacking.map(({ endpoint }) => `/v1/${endpoint}`).join(', ') })}
+    </HintTag>
+  )
+}
+
+const endsWithinDays = 60
+const endsShown = 20
+
+/** Its models that end in the next weeks, or have ended. */
+function Ending({ channel: { model_ends: ends } }: { channel: Channel }) {
+  const say = useText(texts)
+  const endText = useEndText()
+  const soon = new Date(Date.now() + endsWithinDays * 86_400_000).toISOString()
+  const near = ends.filter(({ date }) => date <= soon)
+  const [first] = near
+  if (!first) return null
+  const hint = near.slice(0, endsShown).map((end) => <div key={end.model}>{`${end.model}: ${endText(end)}`}</div>)
+  return (
+    <HintTag hint={hint} color="orange">
+      {say('modelsEnd', { count: near.length, date: first.date })}
     </HintTag>
   )
 }

@@ -4,6 +4,11 @@ import { defineTexts } from '../../lib/i18n.ts'
 export const detailsTexts = defineTexts({
   zh: {
     attempts: '渠道重试',
+    answeredModel: '回答的模型',
+    replacedModel: '替代的停用模型',
+    answeredOther: '由另一个模型回答：{model}',
+    answeredOtherHint: '上游回答中的模型名称与发送的不同。仍按请求的模型计费。',
+    redirectedHint: '供应商已公布由此模型代为回答，按此模型的价格计费。',
     detail: '日志内容',
     amount: '金额',
     fullTime: '时间',
@@ -140,6 +145,11 @@ export const detailsTexts = defineTexts({
   },
   en: {
     attempts: 'Channels tried',
+    answeredModel: 'Model that answered',
+    replacedModel: 'In place of the ended model',
+    answeredOther: 'Answered by another model: {model}',
+    answeredOtherHint: 'The reply of the upstream names another model than was sent. The requested model is charged.',
+    redirectedHint: 'The vendor had announced that this model answers instead. Its price is charged.',
     detail: 'Log message',
     amount: 'Amount',
     fullTime: 'Time',

@@ -93,6 +93,14 @@ function useFacts(row: LogRow): Fact[] {
       label: sayRow('actual'),
       value: <CopyText text={factors.upstream_model_name} />,
     },
+    factors.replaced_model !== undefined && {
+      label: say('replacedModel'),
+      value: <CopyText text={factors.replaced_model} />,
+    },
+    factors.answered_model !== undefined && {
+      label: say('answeredModel'),
+      value: <CopyText text={factors.answered_model} />,
+    },
     factors.upstream_format !== undefined && { label: say('upstreamFormat'), value: formatName(factors.upstream_format) },
     factors.reasoning_effort !== undefined && { label: say('effort'), value: factors.reasoning_effort },
     factors.price_source !== undefined && {
@@ -137,6 +145,8 @@ function Remarks({ row }: { row: LogRow }) {
     cached_above_prompt: cachedAbovePrompt,
     above_hold,
     prompt_added: promptAdded,
+    answered_model: answeredModel,
+    redirected,
     output_limit: outputLimit,
     admin_info: info,
   } = row.factors
@@ -175,6 +185,11 @@ function Remarks({ row }: { row: LogRow }) {
       )}
       {promptAdded !== undefined && (
         <Notice title={say('promptAdded', { count: formatCount(promptAdded) })}>{say('promptAddedHint')}</Notice>
+      )}
+      {answeredModel !== undefined && (
+        <Notice kind={redirected ? 'info' : 'warn'} title={say('answeredOther', { model: answeredModel })}>
+          {say(redirected ? 'redirectedHint' : 'answeredOtherHint')}
+        </Notice>
       )}
       {siteCost && (
         <Notice title={`${sayRow('siteCost')}: ${local(siteCost.label)}`}>

@@ -1,8 +1,11 @@
 import { ActionIcon, Button, Group, Select, Skeleton, Text, Tooltip } from '@mantine/core'
 import { IconColumns, IconX } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { ratioColor } from '../../lib/colors.ts'
 import { useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
 import { ErrorView } from '../../ui/error-view.tsx'
+import { useEndText } from '../../ui/model-end.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import styles from './playground.module.css'
@@ -57,6 +60,8 @@ function Models({ choices: { models, settings, change }, showMissing }: Choosing
   const chosen = settings.models
   const names = [...new Set(models.data)]
   const isComparing = chosen.length > 1
+  const { data: ends = {} } = useQuery(read('GET /api/user/model_ends'))
+  const endText = useEndText()
 
   return (
     <div className={styles.models}>
@@ -74,6 +79,7 @@ function Models({ choices: { models, settings, change }, showMissing }: Choosing
             nothingFoundMessage={say('modelNotFound')}
             limit={200}
             data={names}
+            description={ends[model] && endText(ends[model])}
             value={model || null}
             onChange={(next) => change({ models: chosen.with(lane, next ?? '') })}
             error={showMissing && model === '' && say('modelMissing')}

@@ -7,10 +7,27 @@ import { useText } from '../../lib/i18n.ts'
 import { type Prices, pricesOf, usdText } from '../../lib/prices.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import type { Column } from '../../ui/listing.ts'
+import { ModelEndTag } from '../../ui/model-end.tsx'
 import { PriceSource } from '../../ui/price-source.tsx'
+import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import styles from './pricing.module.css'
 import { texts } from './texts.ts'
+
+function ModelCell({ row: { model_name: model, end, redirect } }: { row: PriceRow }) {
+  const say = useText(texts)
+  return (
+    <span className={styles.model}>
+      <CopyText text={model} />
+      {end && <ModelEndTag end={end} />}
+      {redirect && (
+        <HintTag hint={say('redirectHint', { model, other: redirect.answered_by, date: redirect.from })} color="orange">
+          {say('redirect', { other: redirect.answered_by, date: redirect.from })}
+        </HintTag>
+      )}
+    </span>
+  )
+}
 
 export interface Shown {
   readonly group: string
@@ -29,7 +46,7 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
       title: say('model'),
       heads: true,
       sortKey: 'model',
-      cell: (row) => <CopyText text={row.model_name} />,
+      cell: (row) => <ModelCell row={row} />,
     },
     {
       key: 'available',

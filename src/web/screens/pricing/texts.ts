@@ -17,6 +17,8 @@ export const texts = defineTexts({
     available: '可用性',
     onlyAvailable: '所选分组可用',
     notAvailable: '所选分组不可用',
+    redirect: '{date} 起由 {other} 回答',
+    redirectHint: '供应商已公布：自 {date}（UTC）起，{model} 的请求由 {other} 回答，并按其价格计费。',
     model: '模型名称',
     input: '提示 $/1M',
     output: '补全 $/1M',
@@ -72,6 +74,9 @@ export const texts = defineTexts({
     available: 'Availability',
     onlyAvailable: 'In this group',
     notAvailable: 'Not in this group',
+    redirect: 'from {date}: {other}',
+    redirectHint:
+      'The vendor has announced that from {date} (UTC) requests for {model} are answered by {other}, at the price of that model.',
     model: 'Model',
     input: 'Input $/1M',
     output: 'Output $/1M',

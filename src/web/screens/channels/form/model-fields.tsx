@@ -5,6 +5,8 @@ import type { Channel, ChannelType } from '../../../../contract/entities/channel
 import { useText } from '../../../lib/i18n.ts'
 import { read } from '../../../lib/query.ts'
 import { toast } from '../../../lib/toast.ts'
+import { useEndText } from '../../../ui/model-end.tsx'
+import { Notice } from '../../../ui/notice.tsx'
 import styles from './form.module.css'
 import type { ChannelFormState } from './form-values.ts'
 import { MappingEditor } from './mapping-editor.tsx'
@@ -53,6 +55,7 @@ export function ModelFields({ form, type, channel }: ModelFieldsProps) {
           <span className={styles.count}>{say('modelsChosen', { count: models.length })}</span>
         </div>
         <TypedModels form={form} />
+        <Ends channel={channel} models={models} />
       </div>
       <MappingEditor
         value={form.values.model_mapping}
@@ -71,6 +74,23 @@ export function ModelFields({ form, type, channel }: ModelFieldsProps) {
     </>
   )
 }
+
+/** The chosen models of a saved channel that end. */
+function Ends({ channel, models }: { channel: Channel | undefined; models: readonly string[] }) {
+  const say = useText(texts)
+  const endText = useEndText()
+  const ends = (channel?.model_ends ?? []).filter(({ model }) => models.includes(model))
+  if (ends.length === 0) return null
+  return (
+    <Notice kind="warn" title={say('modelsEnd', { count: ends.length })}>
+      {ends.slice(0, endsShown).map((end) => (
+        <div key={end.model}>{`${end.model}: ${endText(end)}`}</div>
+      ))}
+    </Notice>
+  )
+}
+
+const endsShown = 10
 
 /** The tools that add or remove many models at once. */
 function ModelTools({ form, type, channel }: ModelFieldsProps) {

@@ -53,6 +53,7 @@ export const texts = defineTexts({
     'help_round-robin': '各个密钥依次使用。',
     help_session: '同一会话始终使用同一个密钥，便于命中上游缓存。',
 
+    modelsEnd: '{count} 个模型将停用或已停用',
     modelsField: '模型',
     modelsHelp: '* 匹配任意字符，例如 {example} 匹配以 gpt-4 开头的所有模型；写全的名称优先。',
     patterns: '含通配的名称：{patterns}。没有渠道写全名称的模型，由匹配的渠道处理。',
@@ -158,6 +159,7 @@ export const texts = defineTexts({
     'help_round-robin': 'Keys are used in turn.',
     help_session: 'A conversation always uses the same key, which improves cache hits at the upstream.',
 
+    modelsEnd: '{count} {count|model ends|models end} or have ended',
     modelsField: 'Models',
     modelsHelp: '* matches any characters: {example} matches every model that begins with gpt-4. Exact names take precedence.',
     patterns: 'Wildcards: {patterns}. They match models that no channel lists by exact name.',

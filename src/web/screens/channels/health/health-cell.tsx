@@ -26,6 +26,7 @@ export function HealthCell({ health }: { health: ChannelHealth | undefined }) {
       <div className={styles.figures}>
         <Success health={health} />
         <Breaker health={health} />
+        <OtherModels health={health} />
         <Departures health={health} />
       </div>
       <Strip hours={health.hours} />
@@ -72,6 +73,24 @@ function Breaker({ health: { breaker, last_error: error } }: { health: ChannelHe
   return (
     <HintTag hint={hint} color={state === 'open' ? 'red' : 'orange'}>
       {text}
+    </HintTag>
+  )
+}
+
+const otherModelsShown = 5
+
+/** The replies that named another model than was sent. */
+function OtherModels({ health: { other_models: others } }: { health: ChannelHealth }) {
+  const say = useText(texts)
+  if (others.length === 0) return null
+  const count = others.reduce((sum, { calls }) => sum + calls, 0)
+  const lines = others
+    .slice(0, otherModelsShown)
+    .map(({ sent, answered, calls }) => say('answeredBy', { sent, answered, calls: formatCount(calls) }))
+  const hint = [say('otherModelsHint'), ...lines].map((line) => <div key={line}>{line}</div>)
+  return (
+    <HintTag hint={hint} color="orange">
+      {say('otherModels', { count: formatCount(count) })}
     </HintTag>
   )
 }
