@@ -12,7 +12,7 @@ import { root } from './lib/process.mjs'
 const folder = join(root, 'data-demo')
 const marker = join(folder, '.sluice-demo')
 const password = 'sluice-demo'
-const model = 'gpt-4o-mini'
+const model = 'gpt-6-luna'
 const question = 'Reply slowly: what does a sluice do when the water in front of it rises higher than the water behind it?'
 
 await installWhenNeeded()

@@ -76,6 +76,13 @@ it("keeps an administrator's settings of the model", () => {
   })
 })
 
+it('has the service tiers of the data, instead of the defaults of the site and not of what an administrator has set', () => {
+  const offers = { a: sold('A', tokens(2, 12), { tiers: { priority: 3, flex: 0.4 } }) }
+  expect(pricesOf(offers).find('m')).toMatchObject({ price: { tierFactors: { priority: 3, flex: 0.4 } } })
+  const TierFactor = { 'priority/m*': 1.5 }
+  expect(pricesOf(offers, { TierFactor }).find('m')).toMatchObject({ price: { tierFactors: { priority: 1.5, flex: 0.4 } } })
+})
+
 it('charges audio output at least at the price of text, if it has no price', () => {
   expect(pricesOf({ a: sold('A', tokens(0.6, 12)) }).find('m')).toMatchObject({
     price: { audioRatio: 1, audioCompletionRatio: 20 },
