@@ -17,7 +17,7 @@ export const unitLabels: Readonly<Record<AlertUnit, Text>> = {
 export function alertValue(value: number, unit: AlertUnit, local: (text: Text) => string): string {
   if (unit === 'usd') return `$${value.toFixed(2)}`
   const rounded = String(Math.round(value * 10) / 10)
-  if (unit === 'count') return rounded
+  if (unit === 'count' || unit === 'calls') return rounded
   const label = local(unitLabels[unit])
   return unit === 'percent' || unit === 'times' ? `${rounded}${label}` : `${rounded} ${label}`
 }

@@ -218,12 +218,11 @@ function Ending({ channel: { model_ends: ends } }: { channel: Channel }) {
   const endText = useEndText()
   const soon = new Date(Date.now() + endsWithinDays * 86_400_000).toISOString()
   const near = ends.filter(({ date }) => date <= soon)
-  const [first] = near
-  if (!first) return null
+  if (near.length === 0) return null
   const hint = near.slice(0, endsShown).map((end) => <div key={end.model}>{`${end.model}: ${endText(end)}`}</div>)
   return (
     <HintTag hint={hint} color="orange">
-      {say('modelsEnd', { count: near.length, date: first.date })}
+      {say('modelsEnd', { count: near.length })}
     </HintTag>
   )
 }
