@@ -455,9 +455,10 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
 it('a new channel is saved and tested in one step, with the models that its upstream lists, and its row is on top', async () => {
   const { server, upstream } = stage
   for (const name of ['old-1', 'old-2']) await addChannel(server, { url: upstream.url, models: model, name, priority: 9 })
+  const preset = 'gpt-6-luna'
   const { page, problems } = await stage.open('root', { language: 'en' })
   await page.route('**/api/channel/fetch_models', (route) =>
-    route.fulfill({ json: { success: true, message: '', data: [model, 'another'] } }),
+    route.fulfill({ json: { success: true, message: '', data: [preset, 'another'] } }),
   )
   await go(page, '/channel')
   await page.getByRole('button', { name: 'Add channel' }).click()
@@ -472,7 +473,7 @@ it('a new channel is saved and tested in one step, with the models that its upst
   await first.getByText('fresh').waitFor()
   expect(await first.getAttribute('data-lit')).toBe('true')
   const [added] = await server.call<Channel[]>('GET /api/channel/search?keyword=fresh')
-  expect(added).toMatchObject({ models: model, response_time: expect.any(Number) })
+  expect(added).toMatchObject({ models: preset, response_time: expect.any(Number) })
 
   // Grouped by tag, the channel is in the group without a tag.
   await page.getByRole('switch', { name: 'Group by tag' }).press('Space')
