@@ -130,7 +130,7 @@ anyDatabase('a redirect that a vendor has announced', (_fresh, kind) => {
   // Dollars per million tokens: 20 and 40 as asked, 2 and 4 of the model that answers.
   const ratios = { [old]: 10, [other]: 1 }
 
-  async function staged(nowMs: number, { own = true, priced = true, answered = other } = {}) {
+  async function staged(nowMs: number, { own = true, priced = true, answered = other, dearer = 1 } = {}) {
     if (!gemini) throw new Error('The vendor is missing')
     const vendor = { ...gemini, model: old }
     const url = await answering(vendor, answered)
@@ -142,7 +142,7 @@ anyDatabase('a redirect that a vendor has announced', (_fresh, kind) => {
         })
       : await stage(kind, url, { channel, server: { now: () => nowMs } })
     const { server, token } = made
-    const known = priced ? ratios : { [old]: 10 }
+    const known = priced ? { ...ratios, [other]: dearer } : { [old]: 10 }
     await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify(known) })
     await server.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ [old]: 2, [other]: 2 }) })
     await server.call('PUT /api/option/', { key: 'PublicPriceDataEnabled', value: 'false' })
@@ -166,6 +166,11 @@ anyDatabase('a redirect that a vendor has announced', (_fresh, kind) => {
   it.each(streamed)('is charged at the price of the model that answers, from its day on (stream: %s)', async (stream) => {
     expect(await (await staged(before))(stream)).toEqual([old, asAsked, other, undefined])
     expect(await (await staged(after))(stream)).toEqual([old, asAnswered, other, true])
+  })
+
+  it.each(streamed)('is held at the dearer of both prices, in the next year too (stream: %s)', async (stream) => {
+    const nextYear = Date.parse('2027-01-01T00:00:00Z')
+    expect(await (await staged(nextYear, { dearer: 100 }))(stream)).toEqual([old, 100 * asAnswered, other, true])
   })
 
   it('does not count elsewhere than at the address of the vendor', async () => {

@@ -132,10 +132,21 @@ eachDatabase('a model that ends', (_fresh, kind) => {
     const { server, channelId } = await ending(kind, before)
     const { app } = server
     expect(app.channels.current.endOf('other')).toBeUndefined()
+    const settings = { url: 'https://hooks.example/' }
+    await server.call('POST /api/alert/destination/', { kind: 'webhook', name: 'hook', settings, events: ['model.ending'] })
     await checkModels(app, channelId)
     await app.channels.refresh()
     expect(app.channels.current.endOf('other')).toEqual({ date: '2027-05-01' })
     expect(app.channels.current.endOf(old)).toEqual({ date: '2026-12-11' })
+    await checkModels(app, channelId)
+    const sent = await app.db.selectFrom('deliveries').select(['type', 'message']).orderBy('id').execute()
+    expect(sent.map(({ type, message }) => [type, JSON.parse(message).data])).toEqual([
+      ['model.ending', { channel_id: channelId, channel_name: 'east', model: old, upstream_model: old, date: '2026-12-11' }],
+      [
+        'model.ending',
+        { channel_id: channelId, channel_name: 'east', model: 'other', upstream_model: 'other', date: '2027-05-01' },
+      ],
+    ])
   })
 
   it('is an alert at 60, 14 and 3 days, each once, with the calls, the spend and the users concerned', async () => {
