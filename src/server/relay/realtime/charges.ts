@@ -28,6 +28,8 @@ export interface SessionBill {
   readonly model: string
   readonly group: string
   readonly price: Price
+  /** The ended model that the caller has named, where another one is set in its place. */
+  readonly replaces?: string | undefined
 }
 
 /** The channel, known once an upstream has accepted the session. */
@@ -229,11 +231,11 @@ export class RealtimeBill {
   }
 
   #chargeOf(hold: Hold, price: Price, startedMs: number, ending: Ending) {
-    const { address, caller, group } = this.#bill
+    const { address, caller, group, replaces } = this.#bill
     const { channel, upstreamModel, choice, candidates, attempts } = this.#placed()
     const call = { id: hold.requestId, startedMs, firstByteMs: startedMs, client: { address } }
     const facts = { stream: true, reasoningEffort: undefined }
-    const billed = { call, caller, facts, group, price, attempts, choice, candidates, hold }
+    const billed = { call, caller, facts, group, price, attempts, choice, candidates, hold, replaces }
     return chargeFor(this.#app, billed, channel, upstreamModel, plausibleEnding(ending, undefined))
   }
 
