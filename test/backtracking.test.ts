@@ -52,6 +52,8 @@ const builders = [
   'src/contract/entities/channel-overrides.ts',
   'src/server/import/dump-values.ts',
   'src/server/pricing/published-data.ts',
+  // Of the data that the file before has checked.
+  'src/server/pricing/vendor-prices.ts',
   'src/server/protocols/count-tokens.ts',
   'src/server/protocols/tool-names.ts',
   'src/server/relay/endpoints.ts',

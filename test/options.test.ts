@@ -32,6 +32,7 @@ const others: Readonly<Record<string, string>> = {
   EmailDomainWhitelist: 'corp.example',
   TopUpPresets: '10,20,50',
   SiteTimeZone: 'Europe/Berlin',
+  ModelReplacements: '{"gpt-5":"gpt-6.1-sol"}',
   TopUpDiscounts: '{"100":0.9}',
 }
 

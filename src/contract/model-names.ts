@@ -19,12 +19,15 @@ export function plainModelName(name: string): string {
 
 /** Names of deployments, endpoints, assistants and routers: which model answers them is decided behind them. */
 export function namesNoModel(name: string): boolean {
-  return opaque.test(name)
+  const last = name.slice(name.lastIndexOf('/') + 1)
+  return opaque.test(name) || chosenByHost.test(last) || `/${name}`.includes('/openrouter/')
 }
 
-/** ARNs of profiles, endpoints of Volcengine, assistants, and the names with which hosts choose a model themselves. */
+/** ARNs of profiles, endpoints of Volcengine, assistants and deployments. */
 const opaque =
-  /^(?:arn:.*(?:application-inference-profile|provisioned-model|imported-model|prompt-router)\/|ep-|bot-|app-|asst_|tunedModels\/|projects\/.*\/endpoints\/)|(?:^|\/)(?:auto|auto:.*|model-router|default|openrouter\/.*)$|^openrouter\/|^accounts\/.*\/deployments\//
+  /^(?:arn:.*(?:application-inference-profile|provisioned-model|imported-model|prompt-router)\/|ep-|bot-|app-|asst_|tunedModels\/|projects\/.*\/endpoints\/|accounts\/.*\/deployments\/)/
+/** Names with which hosts choose a model themselves. */
+const chosenByHost = /^(?:auto|auto:.*|model-router|default)$/
 
 /** Names that vendors answer by another plain name, with the source of each. */
 const aliases: Readonly<Record<string, readonly string[]>> = {

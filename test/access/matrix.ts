@@ -165,6 +165,7 @@ const addresses = {
     /api/user/aff_transfer                      POST
     /api/user/amount                            POST
     /api/user/binding                           GET
+    /api/user/model_ends                        GET
     /api/user/models                            GET
     /api/user/passkey/:id                       PUT
     /api/user/pay                               POST
@@ -327,6 +328,7 @@ const addresses = {
     /api/pricing/data/check                     POST
     /api/pricing/data/dismiss                   POST
     /api/pricing/data/restore                   POST
+    /api/pricing/data/undo                      POST
   `,
   relay: `
     /v1/chat/completions                        POST

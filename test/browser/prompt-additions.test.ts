@@ -1,0 +1,95 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addChannel, addToken } from '../helpers/seed.ts'
+import { ask, chat, completion, settledCharges } from '../relay/stage.ts'
+import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
+
+/** A channel whose upstream adds to prompts: the question in the list, the answer in the form, and the rows of its calls. */
+let stage: Stage
+let channelId: number
+
+beforeAll(async () => {
+  stage = await openStage()
+  const { server, upstream } = stage
+  channelId = await addChannel(server, { url: upstream.url, models: 'gpt-4o', name: 'knowledge' })
+  upstream.program('gpt-4o', {
+    body: completion({ usage: { prompt_tokens: 60_000, completion_tokens: 7, total_tokens: 60_007 } }),
+  })
+  const { key } = await addToken(server)
+  expect((await ask(server, key, chat({ model: 'gpt-4o', max_tokens: 16 }))).status).toBe(200)
+  await settledCharges(server)
+  const { db, bus } = server.app
+  await db.updateTable('channels').set({ prompt_additions: '{"gpt-4o":58211}' }).where('id', '=', channelId).execute()
+  bus.publish('channels', channelId)
+})
+afterAll(() => stage.stop())
+
+const words = {
+  zh: {
+    question: '提示词变长？',
+    tokens: /58,211/,
+    limits: /限流与成本/,
+    label: '上游会在提示词中增加内容',
+    adds: /^会增加/,
+    row: /上游上报的提示词多出/,
+    submit: '提交',
+  },
+  en: {
+    question: 'Longer prompts?',
+    tokens: /58,211/,
+    limits: /Limits and cost/,
+    label: 'The upstream adds to prompts',
+    adds: /^Adds/,
+    row: /more prompt tokens/,
+    submit: 'Submit',
+  },
+} as const
+
+it.each(
+  looks([
+    { language: 'en', scheme: 'light', width: 1440 },
+    { language: 'zh', scheme: 'dark', width: 390 },
+    { language: 'zh', scheme: 'light', width: 1440 },
+    { language: 'en', scheme: 'dark', width: 390 },
+  ] as const),
+)(
+  'in $language, $width wide, an admin sees that prompts became longer, and says that the upstream adds to them',
+  async (look) => {
+    const { language } = look
+    const say = words[language]
+    const { server } = stage
+    await server.call('PUT /api/channel/', { id: channelId, setting: '{}' })
+    const { page, problems } = await stage.open('root', { ...look, height: 900 })
+    const shot = async (of: Page, name: string) => {
+      if (process.env.SHOTS)
+        await of.screenshot({ path: `${process.env.SHOTS}/prompts-${name}-${language}-${look.width}-${look.scheme}.png` })
+    }
+
+    await go(page, '/channel')
+    const question = page.getByText(say.question).first()
+    await question.waitFor()
+    await question.hover()
+    await page.getByText(say.tokens).first().waitFor()
+    await shot(page, 'list')
+
+    await go(page, `/channel/edit/${channelId}`)
+    await page.getByText(say.limits).first().click()
+    await page.getByRole('combobox', { name: say.label }).click()
+    await page.getByRole('option', { name: say.adds }).click()
+    await expectFit(page, language)
+    await shot(page, 'form')
+    await page.getByRole('button', { name: say.submit }).click()
+    const saved = async () => {
+      const channel = server.app.db.selectFrom('channels').select('setting').where('id', '=', channelId)
+      return JSON.parse((await channel.executeTakeFirstOrThrow()).setting)
+    }
+    await expect.poll(saved).toEqual({ adds_to_prompts: true })
+
+    await go(page, '/log')
+    await page.getByText('gpt-4o').first().click()
+    await page.getByText(say.row).first().waitFor()
+    await expectFit(page, language)
+    await shot(page, 'row')
+    expect(problems).toEqual([])
+  },
+)
