@@ -18,9 +18,6 @@ beforeAll(async () => {
   const { key } = await addToken(server)
   expect((await ask(server, key, chat({ model: 'gpt-4o', max_tokens: 16 }))).status).toBe(200)
   await settledCharges(server)
-  const { db, bus } = server.app
-  await db.updateTable('channels').set({ prompt_additions: '{"gpt-4o":58211}' }).where('id', '=', channelId).execute()
-  bus.publish('channels', channelId)
 })
 afterAll(() => stage.stop())
 
@@ -33,6 +30,7 @@ const words = {
     adds: /^会增加/,
     row: /上游上报的提示词多出/,
     submit: '提交',
+    details: '展开详情',
   },
   en: {
     question: 'Longer prompts?',
@@ -42,6 +40,7 @@ const words = {
     adds: /^Adds/,
     row: /more prompt tokens/,
     submit: 'Submit',
+    details: 'Show details',
   },
 } as const
 
@@ -58,7 +57,13 @@ it.each(
     const { language } = look
     const say = words[language]
     const { server } = stage
-    await server.call('PUT /api/channel/', { id: channelId, setting: '{}' })
+    const { db, bus } = server.app
+    await db
+      .updateTable('channels')
+      .set({ setting: '{}', prompt_additions: '{"gpt-4o":58211}' })
+      .where('id', '=', channelId)
+      .execute()
+    bus.publish('channels', channelId)
     const { page, problems } = await stage.open('root', { ...look, height: 900 })
     const shot = async (of: Page, name: string) => {
       if (process.env.SHOTS)
@@ -80,13 +85,16 @@ it.each(
     await shot(page, 'form')
     await page.getByRole('button', { name: say.submit }).click()
     const saved = async () => {
-      const channel = server.app.db.selectFrom('channels').select('setting').where('id', '=', channelId)
+      const channel = db.selectFrom('channels').select('setting').where('id', '=', channelId)
       return JSON.parse((await channel.executeTakeFirstOrThrow()).setting)
     }
     await expect.poll(saved).toEqual({ adds_to_prompts: true })
+    await go(page, '/channel')
+    await page.getByText('knowledge').first().waitFor()
+    expect(await page.getByText(say.question).count()).toBe(0)
 
     await go(page, '/log')
-    await page.getByText('gpt-4o').first().click()
+    await page.getByRole('button', { name: say.details }).first().click()
     await page.getByText(say.row).first().waitFor()
     await expectFit(page, language)
     await shot(page, 'row')

@@ -71,9 +71,11 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
     if (!keys && destinationOf(wanted) !== destinationOf(before)) fail('channel_key_reenter')
     if (!keys && Object.keys(fields).length === 0) return { before, after: before }
 
+    // What was learnt ends with another upstream, and with an admin's word.
+    const isNew = fields.base_url !== undefined || fields.type !== undefined
+    const forgets = isNew || (fields.setting !== undefined && readSetting(fields.setting).adds_to_prompts !== undefined)
     // A replaced key must not remain in the column of the previous version.
-    const isMoved = fields.base_url !== undefined || fields.type !== undefined
-    const changes = { ...fields, lacking: '', ...(isMoved ? { prompt_additions: '' } : {}), ...(keys ? { key_sealed: '' } : {}) }
+    const changes = { ...fields, lacking: '', ...(forgets ? { prompt_additions: '' } : {}), ...(keys ? { key_sealed: '' } : {}) }
     await within.updateTable('channels').set(changes).where('id', '=', id).execute()
     if (keys) await followKeys(core, within, id, () => replaceKeys(core, within, { id, keys, isForAll: multi_key }))
     if (fields.status === channelStatus.enabled) await reviveKeys(within, [id])
