@@ -9,9 +9,9 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /**
- * Authorizes the model for the caller, by the name that it has used: of an ended model, `replaces`. Returns the group: the first of the caller's groups that has a channel for the model. Throws
- * `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`, `dialect_unavailable`, `channel_pin_unknown` or
- * `channel_disabled`.
+ * Authorizes the model for the caller, by the name that it has used: of an ended model, `replaces`. Returns the group: the first of the
+ * caller's groups that has a channel for the model. Throws `token_model_forbidden`, `group_forbidden`, `model_not_found`, `no_channel`,
+ * `dialect_unavailable`, `channel_pin_unknown` or `channel_disabled`.
  */
 export function authorizeModel(
   app: Pick<RelayParts, 'catalog' | 'channels' | 'options'>,
