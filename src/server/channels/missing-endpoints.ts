@@ -3,7 +3,7 @@ import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import type { Format } from '../protocols/format.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
-import { lockChannel } from './locks.ts'
+import { recordLearnt } from './record-learnt.ts'
 
 /**
  * Endpoints that the upstream of a channel does not have, although its type has them: most hosts that are compatible with OpenAI have
@@ -102,26 +102,16 @@ export class EndpointMisses {
 const missesUntilLearnt = 2
 
 /** Stores a missing endpoint of a channel, unless the channel has changed since. */
-export async function recordMissingEndpoint(
+export function recordMissingEndpoint(
   core: Core,
   channel: Pick<Upstream, 'id' | 'baseUrl'>,
   endpoint: OptionalEndpoint,
 ): Promise<void> {
-  const written = await core.db.transaction().execute(async (within) => {
-    const row = await lockChannel(core, within, channel.id)
-    if (row.base_url !== '' && row.base_url !== channel.baseUrl) return false
+  return recordLearnt(core, channel, (row) => {
     const known = readMissingEndpoints(row.lacking, core.now())
-    const lacking = Object.fromEntries(
-      [...known, { endpoint, since: seconds(core.now()) }].map((each) => [each.endpoint, each.since]),
-    )
-    await within
-      .updateTable('channels')
-      .set({ lacking: JSON.stringify(lacking) })
-      .where('id', '=', channel.id)
-      .execute()
-    return true
+    const lacking = [...known, { endpoint, since: seconds(core.now()) }].map((each) => [each.endpoint, each.since])
+    return { lacking: JSON.stringify(Object.fromEntries(lacking)) }
   })
-  if (written) core.bus.publish('channels', channel.id)
 }
 
 /** Deletes entries older than a day. Returns the number of channels. */

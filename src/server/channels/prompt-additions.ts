@@ -2,7 +2,7 @@ import { background } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { vendorOf } from '../providers/vendor-address.ts'
-import { lockChannel } from './locks.ts'
+import { recordLearnt } from './record-learnt.ts'
 
 /**
  * What upstreams add to the prompts of requests: documents, search results, a prompt or template of their own. An admin may state it;
@@ -85,23 +85,15 @@ const countedMax = 2_000
 const modelsMax = 200
 
 /** Stores what a channel was found to add to the prompts of a model, on top of what was held so far. */
-async function record(
+function record(
   core: Core,
   channel: Pick<Upstream, 'id' | 'baseUrl'>,
   { model, tokens }: { readonly model: string; readonly tokens: number },
 ): Promise<void> {
-  const written = await core.db.transaction().execute(async (within) => {
-    const row = await lockChannel(core, within, channel.id)
-    if (row.base_url !== '' && row.base_url !== channel.baseUrl) return false
+  return recordLearnt(core, channel, (row) => {
     const known = readPromptAdditions(row.prompt_additions)
-    if (!known.has(model) && known.size >= modelsMax) return false
+    if (!known.has(model) && known.size >= modelsMax) return undefined
     const additions = Object.fromEntries([...known, [model, (known.get(model) ?? 0) + tokens]])
-    await within
-      .updateTable('channels')
-      .set({ prompt_additions: JSON.stringify(additions) })
-      .where('id', '=', channel.id)
-      .execute()
-    return true
+    return { prompt_additions: JSON.stringify(additions) }
   })
-  if (written) core.bus.publish('channels', channel.id)
 }

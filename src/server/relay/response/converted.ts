@@ -48,12 +48,13 @@ export async function convert(
       fetched: addresses.length > 0 ? await mediaOf(app, shared, admitted.call).at(addresses) : new Map(),
       lose: dropped.lose,
     })
-    dropped.requireAllowed(admitted)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
     return new UpstreamFailure('untranslatable', { own: error })
   }
 
+  const refused = dropped.refusalFor(admitted)
+  if (refused) return refused
   const translation = dropped.translationTo(conversion.to, admitted.facts.hostedTools ?? [])
   setDroppedHeader(admitted, translation.dropped)
   const adapter = adapterFor(admitted, plan)

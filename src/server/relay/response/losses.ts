@@ -20,12 +20,7 @@ export class DroppedFields {
     this.#names.add(plainName(field))
   }
 
-  /** Throws `untranslatable` when fields were dropped and the token is strict. */
-  requireAllowed({ caller }: AdmittedRequest): void {
-    if (caller.isStrict && this.#names.size > 0) throw strictError([...this.#names])
-  }
-
-  /** The failure of the channel for the same reason; undefined when nothing was dropped, or the token allows it. */
+  /** The failure of the channel for a strict token; undefined when nothing was dropped, or the token allows it. */
   refusalFor({ caller }: AdmittedRequest): UpstreamFailure | undefined {
     const isRefused = caller.isStrict && this.#names.size > 0
     return isRefused ? new UpstreamFailure('untranslatable', { own: strictError([...this.#names]) }) : undefined

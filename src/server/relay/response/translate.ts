@@ -63,7 +63,6 @@ export async function translate(
       raisedLimit = raised * (request.facts.completions ?? 1)
       lose(dialogue, context, 'outputTokensMax')
     }
-    dropped.requireAllowed(request)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'untranslatable') throw error
     return new UpstreamFailure('untranslatable', { own: error })
