@@ -1,52 +1,103 @@
-import { Migrator, sql } from 'kysely'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { isContention } from './contention.ts'
 import { requireOwn } from './foreign-database.ts'
-import { migrations } from './migrations/index.ts'
+import { resuming } from './interrupted-migration.ts'
+import { type Migration, migrations } from './migrations/index.ts'
 import type { Database } from './open.ts'
-import { lockForServer } from './sqlite-file.ts'
+import type { Tables } from './schema.ts'
+import { isBusy, lockForServer } from './sqlite-file.ts'
+
+/** How long a migration waits for other nodes that migrate, and for the locks of its tables. */
+const waitMs = 5 * 60_000
+const retryMs = 200
+/** The migrator of Kysely, which older versions use, takes the same lock. */
+const lockId = '3853314791062309107'
+/** Also the name in databases of older versions. */
+const applied = sql.table('kysely_migration')
 
 /**
- * Brings the schema up to date. Several nodes may call it at once: one runs, the others wait. Refuses a schema newer than this program,
- * and on SQLite a file that a server of another version still uses after `lockWaitMs`.
+ * Brings the schema up to date. Each migration and its row are one transaction: a process that ends within one leaves nothing of it.
+ * Several nodes may call it at once: one runs a migration, the others wait. Refuses a schema newer than this program, and on SQLite a
+ * file that a server of another version still uses after `lockWaitMs`.
  */
 export async function migrate(database: Database, lockWaitMs = 5000): Promise<void> {
   const { dialect } = database
-  const state = await schemaOf(database)
-  if (state === 'current') return
+  const before = await appliedMigrations(database)
+  if (pendingAfter(before).length === 0) return
   await requireOwnTables(database)
-  const lock = dialect === 'sqlite' && state === 'other' ? lockForServer(database.file, lockWaitMs) : undefined
+  const lock = dialect === 'sqlite' && before.size > 0 ? lockForServer(database.file, lockWaitMs) : undefined
   try {
-    const migrator = migratorOf(database)
-    const first = await migrator.migrateToLatest()
-    // SQLite has no lock for migrations: a process started at the same time may have run them first. Then nothing is left to do.
-    const { error, results } = first.error && dialect === 'sqlite' ? await migrator.migrateToLatest() : first
-    const failed = results?.find((result) => result.status === 'Error')
-    if (error) throw new Error(`Migration ${failed?.migrationName ?? ''} failed`, { cause: error })
+    for (const migration of pendingAfter(before)) await waitForLocks(migration, () => apply(database, migration))
   } finally {
     lock?.close()
   }
 }
 
-/** Whose schema the database has: none, that of this program, or that of another version. Found out without reading all of it. */
-async function schemaOf({ db, dialect }: Database): Promise<'none' | 'current' | 'other'> {
-  const table = 'kysely_migration'
-  const hasTable =
-    dialect === 'sqlite'
-      ? sql<{ found: 1 }>`select 1 as found from sqlite_master where type = 'table' and name = ${table}`
-      : sql<{ found: 1 }>`select 1 as found where to_regclass(${table}) is not null`
-  if ((await hasTable.execute(db)).rows.length === 0) return 'none'
-  const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db)
-  const done = new Set(rows.map(({ name }) => name))
-  return done.size === migrations.length && migrations.every(({ name }) => done.has(name)) ? 'current' : 'other'
-}
-
 /** Throws unless the schema is that of this program: commands that only read a database, or repair one row, change no schema. */
 export async function requireCurrentSchema(database: Database): Promise<void> {
-  const done = await database.db.introspection.getTables()
-  const isNew = !done.some(({ name }) => name === 'users')
-  if (isNew) throw new Error('There is no database of Sluice here: check DATA_DIR and DATABASE_URL, or start the server once')
-  const states = await migratorOf(database).getMigrations()
-  if (states.some(({ executedAt }) => executedAt === undefined))
+  const before = await appliedMigrations(database)
+  if (before.size === 0)
+    throw new Error('There is no database of Sluice here: check DATA_DIR and DATABASE_URL, or start the server once')
+  if (pendingAfter(before).length > 0)
     throw new Error('The database is of an older version: start the server of this version once, which brings it up to date')
+}
+
+/** The names of the migrations that the database has. Throws when one of them is of a newer version. */
+async function appliedMigrations({ db, dialect }: Database): Promise<ReadonlySet<string>> {
+  const found =
+    dialect === 'sqlite'
+      ? sql`select 1 from sqlite_master where type = 'table' and name = 'kysely_migration'`
+      : sql`select 1 where to_regclass('kysely_migration') is not null`
+  if ((await found.execute(db)).rows.length === 0) return new Set()
+  const { rows } = await sql<{ name: string }>`select name from ${applied} order by name`.execute(db)
+  const newer = rows.findLast(({ name }) => !migrations.some((migration) => migration.name === name))
+  if (newer)
+    throw new Error(
+      `The database is of a newer version, which has the migration ${newer.name}: start that version again, or restore a backup that was made before the upgrade`,
+    )
+  return new Set(rows.map(({ name }) => name))
+}
+
+function pendingAfter(before: ReadonlySet<string>): readonly Migration[] {
+  return migrations.filter(({ name }) => !before.has(name))
+}
+
+async function apply({ db, dialect }: Database, { name, up }: Migration): Promise<void> {
+  await db.transaction().execute(async (within: Transaction<Tables>) => {
+    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(lockId)}::bigint)`.execute(within)
+    await sql`create table if not exists ${applied} (name varchar(255) not null primary key, timestamp varchar(255) not null)`.execute(
+      within,
+    )
+    const { rows } = await sql`select 1 from ${applied} where name = ${name}`.execute(within)
+    if (rows.length > 0) return
+    // A migration is about the schema as it is then, which no type describes.
+    const schema = within as unknown as Kysely<unknown>
+    await up(dialect === 'sqlite' ? resuming(schema, name) : schema, dialect)
+    await sql`insert into ${applied} (name, timestamp) values (${name}, ${new Date().toISOString()})`.execute(within)
+  })
+}
+
+async function waitForLocks({ name }: Migration, attempt: () => Promise<void>): Promise<void> {
+  for (const latest = performance.now() + waitMs; ; ) {
+    try {
+      return await attempt()
+    } catch (cause) {
+      if (!isLocked(cause)) throw new Error(`Migration ${name} failed`, { cause })
+      if (performance.now() > latest)
+        throw new Error(
+          `Migration ${name} has waited ${waitMs / 60_000} minutes for locks: end what holds them, and start again`,
+          {
+            cause,
+          },
+        )
+      await pause(retryMs)
+    }
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return isBusy(error) || isContention(error) || (error instanceof Error && isContention(error.cause))
 }
 
 /** The same check for PostgreSQL; a SQLite file is checked before it is opened (`open.ts`). */
@@ -57,13 +108,4 @@ async function requireOwnTables({ db, dialect }: Database): Promise<void> {
     new Map(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)])),
     'the one that DATABASE_URL names',
   )
-}
-
-function migratorOf({ db, dialect }: Database): Migrator {
-  return new Migrator({
-    db,
-    provider: {
-      getMigrations: async () => Object.fromEntries(migrations.map(({ name, up }) => [name, { up: (trx) => up(trx, dialect) }])),
-    },
-  })
 }

@@ -40,11 +40,17 @@ import { promptAdditions } from './0040-prompt-additions.ts'
 import { answeredModels } from './0041-answered-models.ts'
 import { modelEnds } from './0042-model-ends.ts'
 
+export interface Migration {
+  /** In which the migrations are ordered, and by which a database knows that it has it. */
+  readonly name: string
+  readonly up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void>
+}
+
 /**
  * All migrations, in the order of their numbers, in which they run. Forward only: a landed one is never edited. How numbers are
  * assigned, and why some are missing: docs/how-to/add-a-migration.md.
  */
-export const migrations: readonly { name: string; up: (db: Kysely<unknown>, dialect: Dialect) => Promise<void> }[] = [
+export const migrations: readonly Migration[] = [
   { name: '0001-start', up: start },
   { name: '0002-sealed-states', up: sealedStates },
   { name: '0003-channel-keys', up: channelKeys },
