@@ -7,6 +7,7 @@ import type { Log } from '../src/contract/entities/log.ts'
 import { backupCommand } from '../src/server/commands/backup.ts'
 import { doctorCommand } from '../src/server/commands/doctor.ts'
 import { importCommand } from '../src/server/commands/import.ts'
+import { migrateCommand } from '../src/server/commands/migrate.ts'
 import { restoreCommand } from '../src/server/commands/restore.ts'
 import { rootPasswordCommand } from '../src/server/commands/root-password.ts'
 import { rotateKeyCommand } from '../src/server/commands/rotate-key.ts'
@@ -164,13 +165,27 @@ eachDatabase('the command line', (_fresh, kind) => {
     },
   )
 
-  it('changes nothing in a database of an older version', async () => {
+  it('only migrate changes a database of an older version, and tells before what it would do', async () => {
     const database = await freshDatabase(kind, 'migrated')
     const open = await database.open()
-    await sql`delete from kysely_migration where name = (select max(name) from kysely_migration)`.execute(open.db)
+    await sql`delete from kysely_migration where name = '0042-model-ends'`.execute(open.db)
+    await sql`alter table alerts drop column note`.execute(open.db)
+    await sql`alter table upstream_models drop column ends`.execute(open.db)
+    await open.close()
     const env = { ...database.env, MASTER_KEY: masterKey }
     await expect(runCommand(verifyCommand, [], env)).rejects.toThrow('older version')
-    await open.close()
+    const dry = await runCommand(migrateCommand, ['--dry-run'], env)
+    expect(dry.output.split('\n')).toEqual([
+      '0042-model-ends',
+      '  column upstream_models.ends: locks its table for a moment',
+      '  column alerts.note: locks its table for a moment',
+      'Would run: 1 migration.',
+      '',
+    ])
+    await expect(runCommand(verifyCommand, [], env)).rejects.toThrow('older version')
+    const ran = await sluice(['migrate', '--json'], env)
+    expect([ran.code, JSON.parse(ran.output).migrations.length]).toEqual([0, 1])
+    expect((await runCommand(migrateCommand, [], env)).output).toBe('The database is up to date.\n')
     await database.drop()
   })
 })

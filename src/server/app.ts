@@ -113,7 +113,15 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     tightenFiles(env.DATA_DIR, (file, error) =>
       logger.error({ file, error }, 'other users of this machine can read a file of the server: its mode cannot be changed'),
     )
-  const { core, createdKey, close: closeCore } = await openCore(env, { now, steady, logger, prepare: migrate })
+  const {
+    core,
+    createdKey,
+    close: closeCore,
+  } = await openCore(env, {
+    ...{ now, steady, logger },
+    prepare: (database) =>
+      migrate(database, { tell: (migration) => logger.info({ migration }, 'the database is brought up to date') }),
+  })
 
   const upstream = new UpstreamAgents({
     blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS,

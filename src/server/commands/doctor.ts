@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { newRedisClient } from '../bus/redis-client.ts'
 import { openChannel } from '../channels/model-index.ts'
+import { indexesToBuild } from '../db/online-indexes.ts'
 import { type Env, readEnv } from '../env.ts'
 import { callConfigured, UpstreamAgents } from '../lib/http-client.ts'
 import { CallFailure } from '../lib/upstream-http/exchange.ts'
@@ -169,6 +170,7 @@ async function examineOpen(core: Core): Promise<Check[]> {
     return [
       { name: 'Database', state: 'ok', found },
       ...checkJournal(core),
+      ...(await checkIndexes(core)),
       await checkClock(core),
       ...(await checkChannels(core, upstream)),
     ]
@@ -186,6 +188,18 @@ function checkJournal({ database }: Core): Check[] {
   const advice =
     'Charges in them may be missing from the ledger. See docs/operations/backup.md, then move them to another folder.'
   return [failed(name, `set aside: ${files.join(', ')}`, advice)]
+}
+
+/** On PostgreSQL the server builds indexes of large tables after a migration. */
+async function checkIndexes({ database }: Core): Promise<Check[]> {
+  if (database.dialect === 'sqlite') return []
+  const { missing } = await indexesToBuild(database)
+  const name = 'Indexes'
+  if (missing.length === 0) return [{ name, state: 'ok', found: 'complete' }]
+  const found = `missing: ${missing.map((index) => `${index.name} of ${index.table}`).join(', ')}`
+  const advice =
+    'A running server builds them one after the other; System shows the progress. Until then lists and searches are slow.'
+  return [{ name, state: 'warning', found, advice }]
 }
 
 const skewMostMs = 2000

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { masterKeyFile } from '../db/key-ring.ts'
 import { migrate, requireCurrentSchema } from '../db/migrate.ts'
-import { copyDatabaseFile, databaseFile, openDatabase } from '../db/open.ts'
+import { copyDatabaseFile, type Database, databaseFile, openDatabase } from '../db/open.ts'
 import { type Env, readEnv } from '../env.ts'
 import type { IntoExisting } from '../import/context.ts'
 import { type FamilyName, families } from '../import/families.ts'
@@ -134,7 +134,11 @@ async function isAbsent(env: Env): Promise<boolean> {
   }
 }
 
-async function withDatabase<Result>(env: Env, prepare: typeof migrate, work: (core: Core) => Promise<Result>): Promise<Result> {
+async function withDatabase<Result>(
+  env: Env,
+  prepare: (database: Database) => Promise<void>,
+  work: (core: Core) => Promise<Result>,
+): Promise<Result> {
   const clock = { now: Date.now, steady: () => performance.now() }
   const { core, close } = await openCore(env, { ...clock, logger: newLogger('error'), prepare })
   try {

@@ -5,6 +5,7 @@ import { backupCommand } from './backup.ts'
 import { exitCodes } from './command.ts'
 import { doctorCommand } from './doctor.ts'
 import { importCommand } from './import.ts'
+import { migrateCommand } from './migrate.ts'
 import { restoreCommand } from './restore.ts'
 import { rootPasswordCommand } from './root-password.ts'
 import { rotateKeyCommand } from './rotate-key.ts'
@@ -23,6 +24,7 @@ const program = new Command('sluice')
   .exitOverride()
 for (const command of [
   serveCommand,
+  migrateCommand,
   importCommand,
   doctorCommand,
   verifyCommand,

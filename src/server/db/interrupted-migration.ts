@@ -1,13 +1,5 @@
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  Kysely,
-  type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-} from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { queriesOver } from './queries-over.ts'
 
 /** The last migration that ran on SQLite without a transaction, in versions before 1.0.0-rc.2. */
 const lastWithoutTransaction = '0042-model-ends'
@@ -18,32 +10,9 @@ const lastWithoutTransaction = '0042-model-ends'
  */
 export function resuming(within: Kysely<unknown>, name: string): Kysely<unknown> {
   if (name > lastWithoutTransaction) return within
-  const connection: DatabaseConnection = {
-    async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-      return (await isDone(within, query.sql)) ? { rows: [] } : within.executeQuery<Row>(query as CompiledQuery<Row>)
-    },
-    streamQuery() {
-      throw new Error('A migration does not stream')
-    },
-  }
-  const nothing = async () => {}
-  const driver = {
-    init: nothing,
-    acquireConnection: async () => connection,
-    beginTransaction: nothing,
-    commitTransaction: nothing,
-    rollbackTransaction: nothing,
-    releaseConnection: nothing,
-    destroy: nothing,
-  }
-  return new Kysely({
-    dialect: {
-      createDriver: () => driver,
-      createAdapter: () => new SqliteAdapter(),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-    },
-  })
+  return queriesOver('sqlite', async (query) =>
+    (await isDone(within, query.sql)) ? [] : (await within.executeQuery(query)).rows,
+  )
 }
 
 async function isDone(db: Kysely<unknown>, text: string): Promise<boolean> {

@@ -153,8 +153,8 @@ function contentOf(file: string) {
     schema.some(({ name }) => name === table) ? all(`select ${columns} from ${table}`) : undefined
   const content = {
     schema: schema
-      .map((row) => ({ ...row, sql: String(row.sql ?? '').replace(/\s+/g, ' ') }))
-      .filter(({ name }) => name !== 'kysely_migration'),
+      .filter(({ name }) => name !== 'kysely_migration')
+      .map((row) => ({ ...row, sql: String(row.sql ?? '').replace(/\s+/g, ' ') })),
     migrations: rowsOf('kysely_migration', 'name'),
     channels: rowsOf('channels', 'id, setting'),
     keys: rowsOf('channel_keys', 'channel_id, key_sealed, created_time'),

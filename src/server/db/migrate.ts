@@ -4,31 +4,41 @@ import { isContention } from './contention.ts'
 import { requireOwn } from './foreign-database.ts'
 import { resuming } from './interrupted-migration.ts'
 import { type Migration, migrations } from './migrations/index.ts'
+import { withoutLargeIndexes } from './online-indexes.ts'
 import type { Database } from './open.ts'
 import type { Tables } from './schema.ts'
 import { isBusy, lockForServer } from './sqlite-file.ts'
 
 /** How long a migration waits for other nodes that migrate, and for the locks of its tables. */
 const waitMs = 5 * 60_000
+const lockTimeout = '200ms'
 const retryMs = 200
 /** The migrator of Kysely, which older versions use, takes the same lock. */
 const lockId = '3853314791062309107'
 /** Also the name in databases of older versions. */
 const applied = sql.table('kysely_migration')
 
+export interface MigrationSettings {
+  readonly lockWaitMs?: number
+  readonly tell?: (name: string) => void
+}
+
 /**
  * Brings the schema up to date. Each migration and its row are one transaction: a process that ends within one leaves nothing of it.
  * Several nodes may call it at once: one runs a migration, the others wait. Refuses a schema newer than this program, and on SQLite a
- * file that a server of another version still uses after `lockWaitMs`.
+ * file that a server of another version still uses after `lockWaitMs`. `tell` gets the name of each migration of an older database.
  */
-export async function migrate(database: Database, lockWaitMs = 5000): Promise<void> {
+export async function migrate(database: Database, { lockWaitMs = 5000, tell = () => {} }: MigrationSettings = {}): Promise<void> {
   const { dialect } = database
   const before = await appliedMigrations(database)
   if (pendingAfter(before).length === 0) return
   await requireOwnTables(database)
   const lock = dialect === 'sqlite' && before.size > 0 ? lockForServer(database.file, lockWaitMs) : undefined
   try {
-    for (const migration of pendingAfter(before)) await waitForLocks(migration, () => apply(database, migration))
+    for (const migration of pendingAfter(before)) {
+      if (before.size > 0) tell(migration.name)
+      await waitForLocks(migration, () => apply(database, migration))
+    }
   } finally {
     lock?.close()
   }
@@ -41,6 +51,12 @@ export async function requireCurrentSchema(database: Database): Promise<void> {
     throw new Error('There is no database of Sluice here: check DATA_DIR and DATABASE_URL, or start the server once')
   if (pendingAfter(before).length > 0)
     throw new Error('The database is of an older version: start the server of this version once, which brings it up to date')
+}
+
+/** The migrations that the database lacks, in their order. Throws when it is of a newer version. */
+export async function pendingMigrations(database: Database): Promise<readonly Migration[]> {
+  await requireOwnTables(database)
+  return pendingAfter(await appliedMigrations(database))
 }
 
 /** The names of the migrations that the database has. Throws when one of them is of a newer version. */
@@ -65,7 +81,12 @@ function pendingAfter(before: ReadonlySet<string>): readonly Migration[] {
 
 async function apply({ db, dialect }: Database, { name, up }: Migration): Promise<void> {
   await db.transaction().execute(async (within: Transaction<Tables>) => {
-    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(lockId)}::bigint)`.execute(within)
+    if (dialect === 'postgres') {
+      // A lock that is waited for keeps requests of other nodes waiting behind it.
+      await sql`select set_config('lock_timeout', ${lockTimeout}, true), pg_advisory_xact_lock(${sql.lit(lockId)}::bigint)`.execute(
+        within,
+      )
+    }
     await sql`create table if not exists ${applied} (name varchar(255) not null primary key, timestamp varchar(255) not null)`.execute(
       within,
     )
@@ -73,7 +94,7 @@ async function apply({ db, dialect }: Database, { name, up }: Migration): Promis
     if (rows.length > 0) return
     // A migration is about the schema as it is then, which no type describes.
     const schema = within as unknown as Kysely<unknown>
-    await up(dialect === 'sqlite' ? resuming(schema, name) : schema, dialect)
+    await up(dialect === 'sqlite' ? resuming(schema, name) : withoutLargeIndexes(schema), dialect)
     await sql`insert into ${applied} (name, timestamp) values (${name}, ${new Date().toISOString()})`.execute(within)
   })
 }

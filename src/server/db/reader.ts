@@ -1,18 +1,5 @@
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type DatabaseIntrospector,
-  type Dialect,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely'
 import type { Database, Queries } from './open.ts'
+import { queriesOver } from './queries-over.ts'
 import type { ReadingConnections } from './reading-connections.ts'
 import type { Tables } from './schema.ts'
 import { SqliteReader } from './sqlite-reader.ts'
@@ -35,7 +22,11 @@ export interface Reader {
 export async function openReader(database: Database): Promise<Reader> {
   const connections = await connectionsTo(database)
   return {
-    queries: (signal) => new Kysely<Tables>({ dialect: readingDialect(database.dialect, connections, signal) }),
+    queries: (signal) =>
+      queriesOver<Tables>(database.dialect, async ({ sql, parameters }) => {
+        signal?.throwIfAborted()
+        return connections.read(sql, parameters, signal)
+      }),
     connections: connections.count,
     close: () => connections.close(),
   }
@@ -46,36 +37,4 @@ async function connectionsTo(database: Database): Promise<ReadingConnections> {
   if (database.dialect === 'sqlite') return new SqliteReader(database)
   const { PostgresReader } = await import('./postgres-reader.ts')
   return new PostgresReader(database)
-}
-
-function readingDialect(kind: Database['dialect'], { read }: ReadingConnections, signal: AbortSignal | undefined): Dialect {
-  const connection: DatabaseConnection = {
-    async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      signal?.throwIfAborted()
-      // The columns are those of the query.
-      return { rows: (await read(sql, parameters, signal)) as Row[] }
-    },
-    streamQuery() {
-      throw new Error('A reader does not stream')
-    },
-  }
-  const refuse = async () => {
-    throw new Error('A reader has no transactions')
-  }
-  const driver = {
-    init: async () => {},
-    acquireConnection: async () => connection,
-    beginTransaction: refuse,
-    commitTransaction: refuse,
-    rollbackTransaction: refuse,
-    releaseConnection: async () => {},
-    destroy: async () => {},
-  }
-  const isSqlite = kind === 'sqlite'
-  return {
-    createDriver: () => driver,
-    createAdapter: () => (isSqlite ? new SqliteAdapter() : new PostgresAdapter()),
-    createQueryCompiler: () => (isSqlite ? new SqliteQueryCompiler() : new PostgresQueryCompiler()),
-    createIntrospector: (db): DatabaseIntrospector => (isSqlite ? new SqliteIntrospector(db) : new PostgresIntrospector(db)),
-  }
 }

@@ -1,3 +1,4 @@
+import { buildLargeIndexes } from './build-indexes.ts'
 import { checkCertificates } from './check-certificates.ts'
 import { checkUpstreamModels } from './check-models.ts'
 import { evaluateAlerts } from './evaluate-alerts.ts'
@@ -34,6 +35,7 @@ import { watchDestinations } from './watch-destinations.ts'
 /** All jobs of the server. A new one is a file and a line here. */
 export const jobs: readonly Job[] = [
   noteNode,
+  buildLargeIndexes,
   expireHolds,
   readSpending,
   reconcileLedger,

@@ -191,7 +191,7 @@ it('a newer version does not migrate the file of a running server', async () => 
   const { database } = await stage()
   await sql`delete from kysely_migration where name = (select max(name) from kysely_migration)`.execute(database.db)
   const other = openSqliteDatabase(database.file)
-  await expect(migrate(other, 100)).rejects.toThrow('Another server uses')
+  await expect(migrate(other, { lockWaitMs: 100 })).rejects.toThrow('Another server uses')
   await other.close()
 })
 

@@ -1,0 +1,150 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Kysely, sql } from 'kysely'
+import pg from 'pg'
+import { expect, it, onTestFinished } from 'vitest'
+import { freshDatabase } from '../../../test/helpers/databases.ts'
+import { isTorture } from '../../../test/helpers/torture.ts'
+import { migrate } from './migrate.ts'
+import { planMigrations } from './migration-plan.ts'
+import { migrations } from './migrations/index.ts'
+import { buildIndexes, indexesToBuild } from './online-indexes.ts'
+import { type Database, openDatabase } from './open.ts'
+
+const rows = isTorture ? 2_000_000 : 200_000
+const before = '0016-statistics'
+
+it(`a database with ${rows} log rows is migrated while others write and read: none of them waits, and the indexes follow`, async () => {
+  const database = await olderDatabase()
+  const planned = await planMigrations(database)
+  expect(planned.find(({ name }) => name === '0030-failed-calls')?.steps).toEqual([
+    { what: 'column logs.error_status', lock: 'moment', isOnline: false, rows: 0 },
+    { what: 'column logs.error_code', lock: 'moment', isOnline: false, rows: 0 },
+    { what: 'index logs_failed on logs', lock: 'none', isOnline: true, rows },
+    { what: 'index logs_failed_request on logs', lock: 'none', isOnline: true, rows },
+  ])
+  const others = otherNodes(database.url)
+  await migrate(database)
+  const { missing, unused } = await indexesToBuild(database)
+  expect(missing.map(({ name }) => name)).toEqual([
+    'logs_user_id_created_at_id_token_name',
+    'logs_other_types',
+    'logs_failed',
+    'logs_failed_request',
+  ])
+  expect(unused).toEqual(['logs_user_id_created_at_id'])
+
+  const told: string[] = []
+  expect(await buildIndexes(database, new AbortController().signal, (detail) => told.push(detail))).toBe(4)
+  const { written, failures } = await others.end()
+  expect(failures).toEqual([])
+  expect(written).toBeGreaterThan(0)
+  expect(told.every((detail) => detail.startsWith('logs_'))).toBe(true)
+  expect(await indexesIn(database)).toEqual(await indexesOfNewDatabase())
+  expect(await buildIndexes(database, new AbortController().signal, () => {})).toBe(0)
+})
+
+it('a build that is interrupted, or has left an invalid index, begins again', async () => {
+  const database = await olderDatabase()
+  await migrate(database)
+  // A transaction that has written keeps builds waiting, so that the interruption comes within one.
+  const writer = new pg.Client(database.url)
+  await writer.connect()
+  await writer.query('begin')
+  await writer.query(logRow)
+  const ending = new AbortController()
+  const building = buildIndexes(database, ending.signal, () => {})
+  await expect.poll(() => invalidIn(database)).toEqual(['logs_user_id_created_at_id_token_name'])
+  ending.abort(new Error('The server stops'))
+  await expect(building).rejects.toThrow('cancel')
+  expect(await invalidIn(database)).toEqual(['logs_user_id_created_at_id_token_name'])
+
+  await writer.query('commit')
+  await writer.end()
+  await buildIndexes(database, new AbortController().signal, () => {})
+  expect(await invalidIn(database)).toEqual([])
+  expect(await indexesIn(database)).toEqual(await indexesOfNewDatabase())
+})
+
+const logRow = `insert into logs (user_id, created_at, type, username, token_name, model_name, request_id)
+  values (1, 1760000000, 2, 'x', 'x', 'x', 'written beside')`
+
+/** As of the version before the first migration of a large table's indexes, with a long log. */
+async function olderDatabase(): Promise<Extract<Database, { dialect: 'postgres' }>> {
+  const test = await freshDatabase('postgres', 'empty')
+  const database = await openDatabase(test.env)
+  onTestFinished(async () => {
+    await database.close()
+    await test.drop()
+  })
+  if (database.dialect !== 'postgres') throw new Error('PostgreSQL is needed')
+  await sql`create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)`.execute(
+    database.db,
+  )
+  for (const { name, up } of migrations.slice(
+    0,
+    migrations.findIndex(({ name }) => name === before),
+  )) {
+    await up(database.db as unknown as Kysely<unknown>, 'postgres')
+    await sql`insert into kysely_migration values (${name}, ${new Date().toISOString()})`.execute(database.db)
+  }
+  await sql`insert into logs (user_id, created_at, type, username, token_name, model_name, request_id)
+    select n % 50, 1760000000 + n, 2, 'user', 'token', 'model', 'request-' || n from generate_series(1, ${sql.lit(rows)}) as s (n)`.execute(
+    database.db,
+  )
+  await sql`analyze logs`.execute(database.db)
+  return database
+}
+
+/** Writes and reads as nodes of the version before do, which wait at most a second for a lock. */
+function otherNodes(url: string) {
+  const pool = new pg.Pool({ connectionString: url, lock_timeout: 1000 })
+  const failures: unknown[] = []
+  let written = 0
+  let isOver = false
+  const work = async () => {
+    while (!isOver) {
+      await pool.query(logRow).then(
+        () => written++,
+        (error: unknown) => failures.push(error),
+      )
+      await pool.query(`select count(*) from logs where created_at > 1760000000`).catch((error: unknown) => failures.push(error))
+      await pause(50)
+    }
+  }
+  const working = work()
+  return {
+    async end() {
+      isOver = true
+      await working
+      await pool.end()
+      return { written, failures }
+    },
+  }
+}
+
+async function indexesIn({ db }: Database): Promise<unknown[]> {
+  const { rows } =
+    await sql`select indexname, indexdef from pg_indexes where schemaname = 'public' and tablename not like 'kysely%' order by indexname`.execute(
+      db,
+    )
+  return rows
+}
+
+async function indexesOfNewDatabase(): Promise<unknown[]> {
+  const test = await freshDatabase('postgres', 'migrated')
+  const database = await openDatabase(test.env)
+  try {
+    return await indexesIn(database)
+  } finally {
+    await database.close()
+    await test.drop()
+  }
+}
+
+async function invalidIn({ db }: Database): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid where not i.indisvalid order by 1`.execute(
+    db,
+  )
+  return rows.map(({ name }) => name)
+}
