@@ -1,16 +1,18 @@
-import { appendFileSync, copyFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
 import { restoreCommand } from '../src/server/commands/restore.ts'
 import { openBackup, writeBackup } from '../src/server/db/backup.ts'
+import { openSecrets } from '../src/server/db/key-ring.ts'
 import { openDatabase } from '../src/server/db/open.ts'
 import { openSqlite } from '../src/server/db/sqlite-file.ts'
-import { freshCore } from './helpers/core.ts'
+import { freshCore, testMasterKey } from './helpers/core.ts'
 import { eachDatabase, freshDatabase } from './helpers/databases.ts'
 import { importFile, originalFile } from './helpers/family-database.ts'
+import { fillWithLog } from './helpers/long-log.ts'
 import { randomsOf } from './helpers/randoms.ts'
-import { runCommand } from './helpers/sluice.ts'
+import { runCommand, startSluice } from './helpers/sluice.ts'
 import { newFolder } from './helpers/templates.ts'
 import { isTorture } from './helpers/torture.ts'
 
@@ -139,6 +141,27 @@ eachDatabase('a backup', (fresh, kind) => {
     await expect(runCommand(restoreCommand, [older, '--yes'], other)).rejects.toThrow(`${older} is damaged`)
     await requireUntouched(other)
   })
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'that is interrupted by %s leaves no file, and says what to do',
+    async (interruption) => {
+      const test = await fresh()
+      onTestFinished(() => test.drop())
+      const database = await test.open()
+      await openSecrets(database, testMasterKey, 0)
+      await fillWithLog(database, 100_000)
+      await database.close()
+      const file = join(newFolder(), 'backup.db')
+      const running = startSluice(['backup', file], { ...test.env, MASTER_KEY: testMasterKey.toString('base64') })
+      await expect.poll(() => existsSync(`${file}.partial`), { timeout: 60_000, interval: 5 }).toBe(true)
+      running.kill(interruption)
+      expect(await running.ended).toMatchObject({
+        code: 2,
+        errors: expect.stringContaining('The backup was interrupted, and nothing of it is left: start it again'),
+      })
+      expect(readdirSync(dirname(file))).toEqual([])
+    },
+  )
 
   it('can be read by SQLite as it is', async () => {
     const { file } = await written()

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { vi } from 'vitest'
@@ -24,6 +24,20 @@ export function sluice(args: readonly string[], env: Record<string, string>, inp
     )
     child.stdin?.end(input)
   })
+}
+
+/** Starts the built command line as a separate process, which can be watched and killed. */
+export function startSluice(args: readonly string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [sluiceProgram, ...args], { env: { PATH: process.env.PATH, ...env } })
+  const ran = { output: '', errors: '' }
+  child.stdout.on('data', (chunk) => {
+    ran.output += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    ran.errors += chunk
+  })
+  const ended = new Promise<Ran>((resolve) => child.once('close', (code) => resolve({ code: code ?? -1, ...ran })))
+  return { pid: child.pid ?? 0, ended, kill: (signal: NodeJS.Signals) => child.kill(signal) }
 }
 
 /**

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
-import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { fillLog } from '../../scripts/bench/fill-log.mjs'
 import { signIn } from '../helpers/app.ts'
 import { eachDatabase, freshDatabase, type TestDatabase } from '../helpers/databases.ts'
+import { fillWithLog } from '../helpers/long-log.ts'
 import { startProcess } from '../helpers/process.ts'
 import { limitedYoungGeneration, memoryGrowth } from '../helpers/process-memory.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
@@ -60,15 +59,7 @@ eachDatabase('a long log', (_fresh, kind) => {
 async function filled(database: TestDatabase) {
   const open = await database.open()
   const { db } = open
-  const given = { dialect: open.dialect, rows, endSeconds, log: () => {} }
-  if (open.dialect === 'sqlite') await fillLog({ ...given, run: async (text) => void open.raw.exec(text) })
-  else {
-    // The connections of the server have a short statement timeout.
-    const filler = new pg.Client({ connectionString: database.env.DATABASE_URL, statement_timeout: 0 })
-    await filler.connect()
-    await fillLog({ ...given, run: async (text) => void (await filler.query(text)) })
-    await filler.end()
-  }
+  await fillWithLog(open, rows, endSeconds)
   const charges = db.selectFrom('logs').where('type', '=', 2)
   const counted = sql<number>`count(*)`.as('count')
   const count = async (query: typeof charges) => Number((await query.select(counted).executeTakeFirstOrThrow()).count)

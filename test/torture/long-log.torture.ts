@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { fillLog } from '../../scripts/bench/fill-log.mjs'
-import type { App } from '../../src/server/parts.ts'
 import { startServer } from '../helpers/app.ts'
 import { eachDatabase, freshDatabase, type TestDatabase } from '../helpers/databases.ts'
+import { fillWithLog } from '../helpers/long-log.ts'
 import { startProcess } from '../helpers/process.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, chat, completion, httpUpstream, model } from '../relay/stage.ts'
@@ -97,7 +95,7 @@ eachDatabase('a long log', (_fresh, kind) => {
     const server = await startServer(kind, { database })
     await addChannel(server, { url, models: model })
     const { key } = await addToken(server)
-    await fill(server.app.database)
+    await fillWithLog(server.app.database, rows)
     const admins = Array.from({ length: people }, (_, index) => index + 2)
     await server.app.database.db.updateTable('users').set({ role: 10 }).where('id', 'in', admins).execute()
     const seekers = await Promise.all(
@@ -108,17 +106,6 @@ eachDatabase('a long log', (_fresh, kind) => {
     )
     await server.stop()
     return { key, seekers }
-  }
-
-  async function fill(database: App['database']): Promise<void> {
-    const endSeconds = Math.floor(Date.now() / 1000)
-    const given = { dialect: database.dialect, rows, endSeconds, log: () => {} }
-    if (database.dialect === 'sqlite') return fillLog({ ...given, run: async (text: string) => database.raw.exec(text) })
-    // A separate connection: those of the server have a short statement timeout.
-    const filler = new pg.Client({ connectionString: database.url, statement_timeout: 0 })
-    await filler.connect()
-    await fillLog({ ...given, run: async (text: string) => void (await filler.query(text)) })
-    await filler.end()
   }
 })
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { writeBackup } from '../db/backup.ts'
 import { openDatabase } from '../db/open.ts'
-import { prepareToRead, progress, readServerEnv, reporting } from './command.ts'
+import { interruptible, prepareToRead, progress, readServerEnv, reporting } from './command.ts'
 
 export const backupCommand = reporting(
   new Command('backup')
@@ -14,7 +14,8 @@ export const backupCommand = reporting(
     const database = await openDatabase(readServerEnv())
     try {
       await prepareToRead(database)
-      const { rows } = await writeBackup(database, file, (text) => progress(`backing up: ${text}`))
+      const onProgress = (text: string) => progress(`backing up: ${text}`)
+      const { rows } = await interruptible('backup', (signal) => writeBackup(database, file, { onProgress, signal }))
       progress('')
       const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
       const bytes = statSync(file).size

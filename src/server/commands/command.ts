@@ -58,6 +58,22 @@ export async function prepareToRead(database: Database): Promise<void> {
   await drainJournal(database, (text) => process.stderr.write(`${text}\n`))
 }
 
+/**
+ * Runs work that a signal interrupts: its own is aborted, and says that nothing of the work is left. Another one ends the process at once.
+ */
+export async function interruptible<Result>(name: string, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  const controller = new AbortController()
+  const interrupt = () => controller.abort(new Error(`The ${name} was interrupted, and nothing of it is left: start it again`))
+  for (const each of interruptions) process.once(each, interrupt)
+  try {
+    return await work(controller.signal)
+  } finally {
+    for (const each of interruptions) process.off(each, interrupt)
+  }
+}
+
+const interruptions = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 const progressIntervalMs = 10_000
 let progressAt = performance.now()
 

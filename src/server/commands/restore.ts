@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { type OpenBackup, openBackup, restoreBackup } from '../db/backup.ts'
 import { type Database, openDatabase } from '../db/open.ts'
 import { readEnv } from '../env.ts'
-import { type Outcome, progress, reporting } from './command.ts'
+import { interruptible, type Outcome, progress, reporting } from './command.ts'
 
 export const restoreCommand = reporting<{ json?: true; yes?: true }>(
   new Command('restore')
@@ -13,7 +13,7 @@ export const restoreCommand = reporting<{ json?: true; yes?: true }>(
     .option('--yes', 'do it'),
   async ({ yes }, [file = '']) => {
     if (!yes) throw new Error('This fills the database that DATA_DIR or DATABASE_URL names: say --yes')
-    const backup = await openBackup(file, (text) => progress(`restoring: ${text}`))
+    const backup = await openBackup(file, { onProgress })
     try {
       return await restoreInto(await openDatabase(readEnv(process.env)), backup)
     } finally {
@@ -25,9 +25,11 @@ export const restoreCommand = reporting<{ json?: true; yes?: true }>(
 const noChecksum =
   'This backup is of an earlier version and carries no checksum: damage that leaves it readable was not looked for. Make a new one after the restore.'
 
+const onProgress = (text: string) => progress(`restoring: ${text}`)
+
 async function restoreInto(database: Database, backup: OpenBackup): Promise<Outcome> {
   try {
-    const { rows } = await restoreBackup(backup, database, (text) => progress(`restoring: ${text}`))
+    const { rows } = await interruptible('restore', (signal) => restoreBackup(backup, database, { onProgress, signal }))
     progress('')
     const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
     return {

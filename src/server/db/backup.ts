@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { sql } from 'kysely'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { backupId, copyBackup, damageOf, removeDatabaseFile, sealBackup } from './backup-file.ts'
 import { migrate, requireCurrentSchema } from './migrate.ts'
 import { type Database, openSqliteDatabase, type Queries } from './open.ts'
+import type { Tables } from './schema.ts'
 
 /**
  * Backups: a SQLite file with every row, whichever database the rows come from and go to, so that a site can also be moved from one
@@ -23,23 +25,30 @@ const pageSize = 1000
 /** Greatest number of parameters of one statement, below the limit of either database. */
 const parametersMax = 20_000
 
-export type OnProgress = (text: string) => void
+export interface CopySettings {
+  readonly onProgress?: (text: string) => void
+  /** Aborts the work with its reason; nothing of it is left. */
+  readonly signal?: AbortSignal
+}
 
 /**
  * Writes a backup of one consistent state, also while servers write, in a folder that is made if needed. The file appears when it is complete and verified against the
  * data read. Throws when it exists, and when the database belongs to another version of the program.
  */
-export async function writeBackup(database: Database, file: string, onProgress: OnProgress = () => {}): Promise<Copied> {
+export async function writeBackup(database: Database, file: string, settings: CopySettings = {}): Promise<Copied> {
   if (existsSync(file)) throw new Error(`${file} exists: a backup overwrites nothing`)
   await requireCurrentSchema(database)
   const partial = `${file}.partial`
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   removeDatabaseFile(partial)
   const target = openSqliteDatabase(partial)
+  const source = await withoutTimeLimits(database)
   try {
     await migrate(target)
-    const copied = await inSnapshot(database, (db) => copyTables({ ...database, db }, target, onProgress))
-    onProgress('checking the file')
+    // Nobody needs a part of the file, so that nothing is written twice.
+    target.raw.exec('pragma journal_mode = memory; pragma synchronous = off')
+    const copied = await inSnapshot(source, (db) => copyTables({ ...database, db }, target, settings))
+    settings.onProgress?.('checking the file')
     requireWhole(target, file)
     // Keeps everything in one file, without a write-ahead log.
     target.raw.exec(`pragma application_id = ${backupId}; pragma journal_mode = delete`)
@@ -51,7 +60,17 @@ export async function writeBackup(database: Database, file: string, onProgress: 
     await target.close().catch(() => {})
     removeDatabaseFile(partial)
     throw error
+  } finally {
+    await source.close()
   }
+}
+
+/** The same database on a connection of its own, whose statements and pauses may take as long as they need. */
+async function withoutTimeLimits(database: Database): Promise<Database> {
+  if (database.dialect === 'sqlite') return { ...database, close: async () => {} }
+  const { openUnlimitedPostgres } = await import('./postgres.ts')
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openUnlimitedPostgres(database.url) }) })
+  return { ...database, db, close: () => db.destroy() }
 }
 
 /** A backup that is complete and of this version, in a copy beside it. */
@@ -67,7 +86,7 @@ export interface OpenBackup {
  * Checks a backup, and migrates a copy of it when it is of an older version. To be done before anything of the target is touched. Throws
  * when the backup is damaged or of a newer version, with what to do.
  */
-export async function openBackup(file: string, onProgress: OnProgress = () => {}): Promise<OpenBackup> {
+export async function openBackup(file: string, settings: CopySettings = {}): Promise<OpenBackup> {
   if (!existsSync(file)) throw new Error(`${file} does not exist`)
   // The backup itself stays unchanged.
   const working = `${file}.restoring`
@@ -78,7 +97,7 @@ export async function openBackup(file: string, onProgress: OnProgress = () => {}
     removeDatabaseFile(working)
   }
   try {
-    onProgress('checking the file')
+    settings.onProgress?.('checking the file')
     const hasChecksum = copyBackup(file, working)
     source = openSqliteDatabase(working)
     requireWhole(source, file)
@@ -91,22 +110,23 @@ export async function openBackup(file: string, onProgress: OnProgress = () => {}
 }
 
 /** Loads a backup into an empty database. All rows are loaded, or none. Throws when the database has rows. */
-export async function restoreBackup(
-  { source }: OpenBackup,
-  target: Database,
-  onProgress: OnProgress = () => {},
-): Promise<Copied> {
+export async function restoreBackup({ source }: OpenBackup, target: Database, settings: CopySettings = {}): Promise<Copied> {
   await migrate(target)
   const { count } = await target.db
     .selectFrom('users')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   if (count > 0) throw new Error('The database is in use: a restore overwrites nothing')
-  return copyTables(source, target, onProgress)
+  const unlimited = await withoutTimeLimits(target)
+  try {
+    return await copyTables(source, unlimited, settings)
+  } finally {
+    await unlimited.close()
+  }
 }
 
 /** Copies all rows in one transaction of the target, and compares their numbers on both sides. */
-function copyTables(source: Database, target: Database, onProgress: OnProgress): Promise<Copied> {
+function copyTables(source: Database, target: Database, { onProgress, signal }: CopySettings): Promise<Copied> {
   return target.db.transaction().execute(async (within) => {
     const rows: Record<string, number> = {}
     for (const { name } of await within.introspection.getTables()) {
@@ -115,8 +135,11 @@ function copyTables(source: Database, target: Database, onProgress: OnProgress):
       let copied = 0
       for await (const page of pagesOf(source, name)) {
         await insertRows(within, name, page)
+        // SQLite answers at once: only then a signal is seen.
+        await turn()
+        signal?.throwIfAborted()
         copied += page.length
-        onProgress(`${name} ${copied} of ${wanted}`)
+        onProgress?.(`${name} ${copied} of ${wanted}`)
       }
       const { count } = await countOf(within, name)
       if (copied !== wanted || count !== wanted)

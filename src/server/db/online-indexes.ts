@@ -43,9 +43,9 @@ export async function indexesToBuild({
 export async function buildIndexes(database: Postgres, signal: AbortSignal, tell: (detail: string) => void): Promise<number> {
   const { missing, unused } = await indexesToBuild(database)
   if (missing.length + unused.length === 0) return 0
-  const { openPostgres } = await import('./postgres.ts')
+  const { openUnlimitedPostgres } = await import('./postgres.ts')
   // A build waits for transactions that began before it, for as long as they take.
-  const pool = openPostgres(database.url, 1, { statement_timeout: 0, lock_timeout: 0 })
+  const pool = openUnlimitedPostgres(database.url)
   try {
     for (const { name, text } of missing) {
       await run(`drop index concurrently if exists "${name}"`)

@@ -40,6 +40,11 @@ export function openPostgres(url: string, connectionsMax = 10, more: pg.PoolConf
   return pool
 }
 
+/** One connection for work that may take hours: none of its statements, and of the pauses between them, has a time limit. */
+export function openUnlimitedPostgres(url: string): pg.Pool {
+  return openPostgres(url, 1, { statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 })
+}
+
 export function postgresDialect(pool: pg.Pool): PostgresDialect {
   return new PostgresDialect({ pool: { connect: async () => watched(await connect(pool)), end: () => pool.end() } })
 }

@@ -259,7 +259,7 @@ eachDatabase('an import', (fresh, kind) => {
     await importFile(core, originalFile('new-api-0.6'))
     const file = join(mkdtempSync(join(tmpdir(), 'sluice-')), 'backup.db')
     const said: string[] = []
-    expect((await writeBackup(core.database, file, (text) => void said.push(text))).rows.logs).toBe(300)
+    expect((await writeBackup(core.database, file, { onProgress: (text) => void said.push(text) })).rows.logs).toBe(300)
     expect(said).toEqual(expect.arrayContaining(['logs 300 of 300', 'checking the file']))
     const other = await empty()
     await other.db.deleteFrom('key_ring').execute()
