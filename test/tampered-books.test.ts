@@ -120,6 +120,40 @@ eachDatabase('verify', (fresh) => {
     expect(await foundAfter(insert({ user_id: userId, amount: -5 }))).toEqual({ code: 1, ...nothing, balances: [userId] })
   })
 
+  it('[T242] finds a changed, removed and invented cost of the site', async () => {
+    const { db, requests, foundAfter } = await stage(fresh)
+    const [, second = '', third = ''] = requests
+    const other = JSON.stringify({
+      model_price: 0.00018,
+      group_ratio: 1,
+      above_hold: true,
+      held: 70,
+      admin_info: { site_cost: { amount: 20, reason: 'above_hold' } },
+    })
+    await db.updateTable('logs').set({ other }).where('request_id', '=', second).execute()
+    const cost = { request_id: second, user_id: 1, channel_id: 1, model: 'm', amount: 20, reason: 'above_hold', created_at: 1 }
+    await db.insertInto('site_costs').values(cost).execute()
+    const set = (columns: Partial<typeof cost>) => () => db.updateTable('site_costs').set(columns).execute()
+
+    expect(await foundAfter(async () => {})).toEqual({ code: 0, ...nothing })
+    const found = { code: 1, ...nothing, charges: [second], columns: ['site_cost'] }
+    expect(await foundAfter(set({ amount: 19 }))).toEqual(found)
+    expect(await foundAfter(set({ amount: 20, reason: 'undelivered' }))).toEqual(found)
+    expect(await foundAfter(set({ reason: 'above_hold', request_id: third }))).toEqual({
+      ...found,
+      charges: [second, third],
+      columns: ['site_cost', 'site_cost'],
+    })
+    await db.updateTable('site_costs').set({ request_id: second, amount: 21 }).execute()
+    const both = () =>
+      db
+        .updateTable('logs')
+        .set({ other: other.replace('"amount":20', '"amount":21') })
+        .where('request_id', '=', second)
+        .execute()
+    expect(await foundAfter(both)).toEqual(found)
+  })
+
   it('[T242] finds a changed charge although the balance was changed with it', async () => {
     const { db, userId, requests, foundAfter } = await stage(fresh)
     const [, second = ''] = requests

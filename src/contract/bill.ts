@@ -1,6 +1,6 @@
 import { type Decimal, decimalOf, product, roundedUp, sumOf, times } from './decimal.ts'
 import type { Log } from './entities/log.ts'
-import { cacheWriteFactor, type Factors, iterationsOf, toolCalls } from './log-factors.ts'
+import { cacheWriteFactor, type Factors, iterationsOf, mostOf, toolCalls } from './log-factors.ts'
 import { quotaPerUsd, ratioToUsdPerMillion, tidy } from './quota.ts'
 import { type Bucket, cacheWriteBuckets, longCacheLifetimes } from './usage.ts'
 
@@ -26,7 +26,7 @@ interface Total {
   readonly exact: Decimal
   /** Units after rounding up. */
   readonly rounded: number
-  /** The hold, when the call cost more: no more is charged. */
+  /** No more is charged: the hold, when the call cost more, and 0 for a reply that was not delivered. */
   readonly atMost: number | undefined
   /** The units that should have been charged. */
   readonly units: number
@@ -88,7 +88,7 @@ export function billOf({ quota, factors }: { quota: Log['quota']; factors: Facto
     const apart = [...tools, ...others].map(({ units }) => units)
     const subtotal = sumOf([times(before, decimalOf(tierFactor)), ...apart])
     const exact = times(subtotal, decimalOf(groupRatio))
-    const atMost = factors.above_hold ? factors.held : undefined
+    const atMost = mostOf(factors)
     const rounded = Number(roundedUp(exact))
     const units = Math.min(rounded, atMost ?? rounded)
     return { tierFactor, tools, others, perUsd, subtotal, groupRatio, exact, rounded, atMost, units, agrees: units === quota }

@@ -53,6 +53,7 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   usage_unexplained: 'number',
   cached_above_prompt: 'number',
   above_hold: 'boolean',
+  undelivered: 'boolean',
   prompt_added: 'number',
   unpriced: 'boolean',
   price_source: 'string',
@@ -165,6 +166,12 @@ export function channelsIn(factors: Factors): ReadonlySet<number> {
   const attempts = failedAttempts(factors)
   const candidates = [factors.admin_info, ...attempts].flatMap(listedCandidates)
   return new Set([...triedChannels(factors).map(Number), ...[...attempts, ...candidates].map(({ channel }) => channel)])
+}
+
+/** The most that may be charged by the row, whatever the call cost: the hold, or nothing for a reply that was not delivered. */
+export function mostOf({ undelivered, above_hold, held, admin_info: info }: Factors): number | undefined {
+  if (undelivered || info?.site_cost?.reason === 'undelivered') return 0
+  return above_hold ? held : undefined
 }
 
 /** Usage of other models during the call. */

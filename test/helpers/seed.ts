@@ -1,3 +1,4 @@
+import { verifyCharges } from '../../src/server/wallet/verify-charges.ts'
 import type { TestServer } from './app.ts'
 
 /** Adds a channel through the API of the console. */
@@ -52,7 +53,7 @@ export async function expireLeases({ app }: TestServer): Promise<void> {
   await app.db.updateTable('holds').set({ lease_until: 1 }).where('node', '!=', app.node).execute()
 }
 
-/** Throws when the books do not agree: balances with the ledger, charges with the log rows, nothing held. */
+/** Throws when the books do not agree: balances with the ledger, charges with the log rows and as recomputed, nothing held. */
 export async function requireBalancedBooks(server: TestServer): Promise<void> {
   const { users, tokens, ledger, logs, holds } = await allBooks(server)
   const charges = ledger.filter((row) => row.kind === 'charge')
@@ -75,5 +76,7 @@ export async function requireBalancedBooks(server: TestServer): Promise<void> {
     if (logged.get(charge.reference) !== -charge.amount) problems.push(`${charge.reference} has no log row of its amount`)
   if (logs.length !== charges.length) problems.push(`${logs.length} log rows for ${charges.length} charges`)
   if (holds.length > 0) problems.push(`${holds.length} holds are left`)
+  for (const difference of (await verifyCharges(server.app.db)).differences)
+    problems.push(`verify finds a difference: ${JSON.stringify(difference)}`)
   if (problems.length > 0) throw new Error(problems.join('\n'))
 }

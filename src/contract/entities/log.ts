@@ -128,6 +128,8 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   cached_above_prompt?: number
   /** The call cost more than `held`: the charge is what was held. */
   above_hold?: true
+  /** The reply never reached the caller: nothing is charged. Rows before 1.0.0-rc.2 say so in `admin_info` alone. */
+  undelivered?: true
   /** Prompt tokens that the upstream reports beyond what the request can have: it may have added to the prompt. */
   prompt_added?: number
   /** No price was set and the fallback ratio was used. */

@@ -45,7 +45,7 @@ function linesOf({ charges, credits, balances, audit, setAside }: Verification):
     `Charges   ${charges.rows} in the log, ${charges.recomputed} recomputed, ${charges.differing} differ; ${charges.withoutRow} in the ledger without a log row${charges.imported > 0 ? `; ${charges.imported} rows of the log are from before an import` : ''}`,
     ...charges.differences.map(
       ({ requestId, charged, ledger = 'no row', recomputed = 'not computable', columns }) =>
-        `  ${requestId}: charged ${charged}, ledger ${ledger}, recomputed ${recomputed}${columns.length > 0 ? `; other ${columns.join(', ')} in the ledger` : ''}`,
+        `  ${requestId}: charged ${charged}, ledger ${ledger}, recomputed ${recomputed}${columns.length > 0 ? `; other ${columns.join(', ')}` : ''}`,
     ),
     `Credits   ${credits.length} differ from their cause`,
     ...credits.map(

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import { billOf } from '../../contract/bill.ts'
+import { type Bill, billOf } from '../../contract/bill.ts'
 import { logType } from '../../contract/entities/log.ts'
-import { readFactors } from '../../contract/log-factors.ts'
+import { type Factors, readFactors } from '../../contract/log-factors.ts'
 import type { Queries } from '../db/open.ts'
 import { lastImportedLogId } from '../usage/imported-logs.ts'
 
@@ -13,11 +13,11 @@ export interface ChargeDifference {
   readonly ledger: number | undefined
   /** Computed from the factors of the log row; undefined when the row lacks one. */
   readonly recomputed: number | undefined
-  /** Columns of the ledger row, besides the amount, that are not those of the log row. */
+  /** Columns of the ledger row, besides the amount, that are not those of the log row; `site_cost` if that is not as recomputed or not in its table. */
   readonly columns: readonly LinkedColumn[]
 }
 
-export type LinkedColumn = 'user_id' | 'token_id' | 'created_at' | 'kind'
+export type LinkedColumn = 'user_id' | 'token_id' | 'created_at' | 'kind' | 'site_cost'
 
 export interface VerifiedCharges {
   /** Log rows of charges. */
@@ -64,8 +64,11 @@ export async function verifyCharges(
     if (page.length === 0) break
     after = page.at(-1)?.id ?? total
     for (const row of page) {
-      const { charged, ledger, columns } = row
-      const units = billOf({ quota: charged, factors: readFactors(row.other) })?.units
+      const { charged, ledger } = row
+      const factors = readFactors(row.other)
+      const bill = billOf({ quota: charged, factors })
+      const units = bill?.units
+      const columns: LinkedColumn[] = isBorneAsTold(row, factors, bill) ? row.columns : [...row.columns, 'site_cost']
       rows++
       if (ledger !== undefined) matched++
       if (units !== undefined) recomputed++
@@ -92,6 +95,8 @@ async function pageOf(db: Queries, after: number, last: number) {
     .leftJoin('ledger', (join) =>
       join.on(({ eb, ref, val }) => eb('ledger.reference', '=', eb(val('charge:'), '||', ref('logs.request_id')))),
     )
+    .leftJoin('site_costs', 'site_costs.request_id', 'logs.request_id')
+    .select(['site_costs.amount as borne', 'site_costs.reason as borneFor'])
     .select(['logs.id', 'logs.request_id', 'logs.quota as charged', 'logs.other', 'ledger.amount', 'ledger.kind'])
     .select(['logs.user_id', 'logs.token_id', 'logs.created_at'])
     .select(['ledger.user_id as ledgerUser', 'ledger.token_id as ledgerToken', 'ledger.created_at as ledgerAt'])
@@ -102,10 +107,32 @@ async function pageOf(db: Queries, after: number, last: number) {
     .limit(pageSize)
     .execute()
   return rows.map((row) => {
-    const { id, request_id, charged, other, amount } = row
-    if (amount === null) return { id, request_id, charged, other, ledger: undefined, columns: [] }
-    return { id, request_id, charged, other, ledger: 0 - amount, columns: differingColumns(row) }
+    const { id, request_id, charged, other, amount, borne, borneFor } = row
+    const base = { id, request_id, charged, other, borne, borneFor }
+    if (amount === null) return { ...base, ledger: undefined, columns: [] }
+    return { ...base, ledger: 0 - amount, columns: differingColumns(row) }
   })
+}
+
+interface Borne {
+  readonly charged: number
+  readonly borne: number | null
+  readonly borneFor: string | null
+}
+
+/**
+ * Whether the site's cost is the rest of the call's cost, in the row and in its table. The cost of an implausible report cannot be
+ * recomputed from the row. A charge that was given back, because its reply was not delivered, became a cost later.
+ */
+function isBorneAsTold(
+  { charged, borne, borneFor }: Borne,
+  { admin_info: info, usage_implausible }: Factors,
+  bill: Bill | undefined,
+): boolean {
+  const told = info?.site_cost
+  if (!told) return borne === null || (borneFor === 'undelivered' && borne === charged)
+  if (borne !== told.amount || borneFor !== told.reason) return false
+  return usage_implausible === true || bill === undefined || bill.rounded - charged === told.amount
 }
 
 interface LinkedRows {

@@ -16,7 +16,7 @@ export function writtenOff(charge: Charge): Charge {
   // The relay writes `other`, with this type.
   const other = JSON.parse(charge.log.other || '{}') as LogOther
   const info = { use_channel: [], ...other.admin_info, site_cost: siteCost }
-  const log = { ...charge.log, quota: 0, other: JSON.stringify({ ...other, admin_info: info }) }
+  const log = { ...charge.log, quota: 0, other: JSON.stringify({ ...other, undelivered: true, admin_info: info }) }
   return { ...charge, amount: 0, siteCost, log }
 }
 

@@ -50,7 +50,11 @@ export function BillTable({ row }: { row: LogRow }) {
             />
             <SumRow name={say('roundedUp')} usd={usdOf(bill.rounded)} units={formatCount(bill.rounded)} />
             {bill.atMost !== undefined && (
-              <SumRow name={say('atMostHold')} usd={usdOf(bill.atMost)} units={formatCount(bill.atMost)} />
+              <SumRow
+                name={say(bill.atMost === 0 ? 'undeliveredFree' : 'atMostHold')}
+                usd={usdOf(bill.atMost)}
+                units={formatCount(bill.atMost)}
+              />
             )}
             <SumRow name={say('charged')} usd={usdOf(row.quota)} units={formatCount(row.quota)} strong />
           </tfoot>

@@ -179,12 +179,13 @@ export function DetailCell({ row }: { row: LogRow }) {
       </span>
     )
   }
-  const { interrupted, estimated, usage_implausible: implausible, above_hold: aboveHold, unpriced } = row.factors
+  const { interrupted, estimated, usage_implausible: implausible, above_hold: aboveHold, undelivered, unpriced } = row.factors
   const dropped = droppedFields(row.factors).length
   return (
     <span className={styles.detailLine}>
       {interrupted && <Tag color="orange">{say('interrupted')}</Tag>}
       {implausible && <Tag color="orange">{say('implausible')}</Tag>}
+      {undelivered && <Tag color="orange">{say('undelivered')}</Tag>}
       {aboveHold && <Tag color="orange">{say('aboveHold')}</Tag>}
       {unpriced && <Tag color="red">{say('unpriced')}</Tag>}
       {estimated && !interrupted && <Tag color="yellow">{say('estimated')}</Tag>}

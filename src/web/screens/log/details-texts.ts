@@ -32,6 +32,8 @@ export const detailsTexts = defineTexts({
     interruptedmoderation: '回答中出现屏蔽词而被停止。提示部分和停止前已产生的输出照常计费。',
     aboveHoldHint: '本次请求的费用高于预留的额度，按预留额度计费，超出部分由站点承担。',
     atMostHold: '不超过预留额度',
+    undeliveredFree: '未送达，不收费',
+    undeliveredHint: '应答没有送达调用方，不收取费用，上游的费用由站点承担。',
     unexplained: '上游报告的总量与各部分不符',
     unexplainedMore: '总量比各部分之和多 {count} 个 Token；多出的部分按输出计费，输出放不下的按输入计费。',
     unexplainedLess: '总量比各部分之和少 {count} 个 Token；按各部分计费。',
@@ -176,6 +178,8 @@ export const detailsTexts = defineTexts({
       'The response was stopped at a sensitive word. The prompt and the output up to that point are charged as usual.',
     aboveHoldHint: 'The call cost more than was held for it. The hold is charged, and the site bears the rest.',
     atMostHold: 'At most the hold',
+    undeliveredFree: 'Not delivered, free',
+    undeliveredHint: 'The reply did not reach the caller. Nothing is charged, and the site bears the cost.',
     unexplained: 'The reported total does not match its parts',
     unexplainedMore:
       'The total has {count} tokens more than its parts. They are charged as output, or as input where the output has no room for them.',

@@ -39,6 +39,7 @@ export function LogCard({ row, isAdmin }: { row: LogRow; isAdmin: boolean }) {
         row.factors.interrupted ||
         row.factors.usage_implausible ||
         row.factors.above_hold ||
+        row.factors.undelivered ||
         row.factors.unpriced) && <DetailCell row={row} />}
     </div>
   )

@@ -144,6 +144,7 @@ function Remarks({ row }: { row: LogRow }) {
     usage_unexplained: unexplained = 0,
     cached_above_prompt: cachedAbovePrompt,
     above_hold,
+    undelivered,
     prompt_added: promptAdded,
     answered_model: answeredModel,
     redirected,
@@ -176,6 +177,11 @@ function Remarks({ row }: { row: LogRow }) {
       {cachedAbovePrompt !== undefined && (
         <Notice title={say('cachedAbovePrompt', { count: formatCount(cachedAbovePrompt) })}>
           {say('cachedAbovePromptHint')}
+        </Notice>
+      )}
+      {undelivered && (
+        <Notice kind="warn" title={sayRow('undelivered')}>
+          {say('undeliveredHint')}
         </Notice>
       )}
       {above_hold && (

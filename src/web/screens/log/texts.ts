@@ -92,6 +92,7 @@ export const texts = defineTexts({
     unpriced: '未定价',
     implausible: '用量不合理',
     aboveHold: '按预留额度计费',
+    undelivered: '未送达',
     droppedCount: '省略 {count} 个字段',
   },
   en: {
@@ -186,6 +187,7 @@ export const texts = defineTexts({
     unpriced: 'unpriced',
     implausible: 'implausible usage',
     aboveHold: 'charged at the hold',
+    undelivered: 'not delivered',
     droppedCount: '{count} {count|field|fields} dropped',
   },
 })
