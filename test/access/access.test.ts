@@ -44,7 +44,15 @@ describe('the matrix', () => {
   })
 })
 
-const otherLines = ['GET /healthz', 'GET /readyz', 'GET /metrics', 'GET /api/openapi.json']
+const otherLines = [
+  'GET /healthz',
+  'GET /health',
+  'GET /livez',
+  'GET /ping',
+  'GET /readyz',
+  'GET /metrics',
+  'GET /api/openapi.json',
+]
 
 anyDatabase('callers', (_fresh, kind) => {
   let server: TestServer

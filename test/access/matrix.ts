@@ -62,6 +62,9 @@ const addresses = {
   everybody: `
     /                                           FILE
     /healthz                                    GET
+    /health                                     GET
+    /livez                                      GET
+    /ping                                       GET
     /readyz                                     GET
     /api/about                                  GET
     /api/home_page_content                      GET

@@ -483,11 +483,20 @@ describe('the files of the console', () => {
   })
 
   it('serves the page for every path that the console routes itself', async () => {
-    for (const path of ['/', '/login?expired=true', '/user/edit/5', '/index.html', '/chat', '/v2/unknown']) {
+    for (const path of ['/', '/login?expired=true', '/user/edit/5', '/token/', '/index.html', '/chat', '/chat/0']) {
       const response = await console.call(`GET ${path}`)
       expect([response.statusCode, response.body]).toEqual([200, '<!doctype html><title>page</title>'])
       expect(response.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
       expect(response.headers['content-security-policy']).toContain("script-src 'self';")
+    }
+    const browser = { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } }
+    for (const path of ['/v2/unknown', '/user/edit/5/6', '/wp-login.php']) {
+      const navigated = await console.call(`GET ${path}`, browser)
+      expect([navigated.statusCode, navigated.body]).toEqual([404, '<!doctype html><title>page</title>'])
+      for (const accept of ['*/*', 'application/json']) {
+        const probed = await console.call(`GET ${path}`, { headers: { accept } })
+        expect([probed.statusCode, probed.json().code]).toEqual([404, 'route_unknown'])
+      }
     }
     const unknown = [
       'GET /api/x',
@@ -504,7 +513,7 @@ describe('the files of the console', () => {
       `GET /..%2f${basename(folder)}-old/secret.js`,
     ]
     for (const line of unknown) expect([line, (await console.call(line)).statusCode]).toEqual([line, 404])
-    expect((await console.call('GET /an-<echo>?of=echo')).body).not.toContain('echo')
+    expect((await console.call('GET /an-<echo>?of=echo', browser)).body).not.toContain('echo')
   })
 
   it('[T245] sends the reviewed headers with every kind of answer, and does not name the server software', async () => {

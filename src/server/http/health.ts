@@ -8,6 +8,8 @@ import { type Measured, mergedMetrics } from '../lib/metrics.ts'
 import type { Core } from '../options/core.ts'
 
 const pingMaxMs = 1000
+/** The first is ours; probes ask for the others by default. */
+const livenessPaths = ['/healthz', '/health', '/livez', '/ping']
 
 /** For load balancers: liveness and readiness. For operators: metrics. Nothing else is shown to anonymous callers. */
 export function addHealth(
@@ -15,7 +17,7 @@ export function addHealth(
   core: Core,
   { clientOf, isStopping }: { clientOf: ClientReader; isStopping: () => boolean },
 ): void {
-  server.get('/healthz', (_request, reply) => reply.type('text/plain').send('ok'))
+  for (const path of livenessPaths) server.get(path, (_request, reply) => reply.type('text/plain').send('ok'))
 
   server.get('/readyz', async (_request, reply) => {
     const ready = !isStopping() && (await answersInTime(core))

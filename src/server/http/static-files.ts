@@ -4,10 +4,11 @@ import { join, sep } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import sirv from 'sirv'
+import { isPage } from '../../contract/pages.ts'
 import type { Core } from '../options/core.ts'
 import { pageHeaders } from './security-headers.ts'
 
-/** Paths of APIs: for an unknown one the answer is an error, not the page. */
+/** Paths of APIs and files: for an unknown one the answer is an error, whoever asks. */
 const machinePaths = /^\/(api|assets|dashboard|metrics|mj|mj-\w+|pg|status\/badge\.svg|suno|v1|v1beta)(\/|$)/
 
 export type FileServer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
@@ -35,8 +36,9 @@ export function readConsoleFiles(folder: string): ConsoleFiles | undefined {
 }
 
 /**
- * The built console: its files, and its page for every other path that a browser may request, because the console routes by itself.
- * Files under `assets` have a hash in their name and never change. Returns undefined for all other paths. The files are those at the
+ * The built console: its files, and its page for the addresses of `contract/pages.ts`, because the console routes by itself. A browser that
+ * navigates elsewhere gets the page with status 404: it says so to a person. Files under `assets` have a hash in their name and
+ * never change. Returns undefined for all other paths. The files are those at the
  * time of reading; nothing outside of the folder is reachable. A file removed since is unknown.
  */
 export function fileServer(core: Core, files: ConsoleFiles | undefined): FileServer {
@@ -49,6 +51,9 @@ export function fileServer(core: Core, files: ConsoleFiles | undefined): FileSer
 
     if (path !== '/index.html' && exists(path) && sendFile(request, reply)) return reply.hijack()
     if (machinePaths.test(path)) return undefined
+    const isKnown = path === '/index.html' || isPage(path)
+    if (!isKnown && !request.headers.accept?.includes('text/html')) return undefined
+    reply.status(isKnown ? 200 : 404)
     return reply.headers(pageHeaders(core)).type('text/html; charset=utf-8').send(page)
   }
 

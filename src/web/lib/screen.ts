@@ -1,5 +1,6 @@
 import type { Icon } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
+import type { PagePath } from '../../contract/pages.ts'
 import type { Access } from '../../contract/route.ts'
 import type { Status } from '../../contract/status.ts'
 import type { Text } from '../../contract/text.ts'
@@ -34,10 +35,9 @@ export function isOnTop({ top }: Pick<Screen, 'top'>, status: Status): boolean {
 
 /** One screen of the console; `screens.ts` holds them all. */
 export interface Screen {
-  /** In the syntax of the router: `$id` is a parameter. */
-  readonly path: string
+  readonly path: PagePath
   /** Other addresses of the same screen, which stays mounted between them; such as the one that opens its form. */
-  readonly also?: readonly string[]
+  readonly also?: readonly PagePath[]
   readonly access: Access
   /** The page title, its name in the navigation and in the palette. */
   readonly label: Text

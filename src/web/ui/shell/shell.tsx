@@ -127,7 +127,7 @@ function useHere(screens: readonly Screen[]): Screen | undefined {
   const matches = useMatches()
   // The first match is the shell itself.
   const path: string | undefined = matches.length > 1 ? matches.at(-1)?.fullPath : undefined
-  return screens.find((screen) => screen.path === path || (path !== undefined && screen.also?.includes(path)))
+  return screens.find((screen) => [screen.path, ...(screen.also ?? [])].some((each) => each === path))
 }
 
 /** Title and icon of the window, from the system settings. */

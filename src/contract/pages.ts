@@ -1,0 +1,54 @@
+/**
+ * The addresses of the console's pages, in the syntax of its router: `$id` is one part of a path. The server knows by them which addresses
+ * exist; `web/screens.ts` has a screen for each.
+ */
+export const pages = [
+  '/',
+  '/pricing',
+  '/status',
+  '/about',
+  '/login',
+  '/register',
+  '/reset',
+  '/user/reset',
+  '/oauth/github',
+  '/oauth/linuxdo',
+  '/oauth/oidc',
+  '/oauth/telegram',
+  '/overview',
+  '/playground',
+  '/channel',
+  '/channel/add',
+  '/channel/edit/$id',
+  '/chat',
+  '/chat/$id',
+  '/chat2link',
+  '/token',
+  '/budgets',
+  '/connect',
+  '/detail',
+  '/redemption',
+  '/order',
+  '/topup',
+  '/user',
+  '/user/add',
+  '/user/edit/$id',
+  '/user/edit',
+  '/log',
+  '/midjourney',
+  '/task',
+  '/alerts',
+  '/quality',
+  '/quality/$id',
+  '/incident',
+  '/setting',
+] as const
+
+export type PagePath = (typeof pages)[number]
+
+const patterns = pages.map((path) => new RegExp(`^${path.replaceAll(/\$\w+/g, '[^/]+')}/?$`))
+
+/** Whether the console has a page at a path, which has no query. */
+export function isPage(path: string): boolean {
+  return patterns.some((pattern) => pattern.test(path))
+}
