@@ -75,7 +75,7 @@ async function serve(folder: string): Promise<{ url: string; stop: () => Promise
   const child = spawn(command, [...args, 'serve'], {
     cwd: folder,
     detached: true,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0' },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DRAIN_DELAY: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))

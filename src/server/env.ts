@@ -55,6 +55,14 @@ export const envSchema = z.object({
       .transform((given) => (given === 'auto' ? availableParallelism() : given)),
     'Number of processes that share the port, or auto: one for each core. With more than 1, a supervisor starts them and replaces those that end.',
   ),
+  DRAIN_DELAY: setting(
+    z.coerce.number().min(0).max(600).default(5),
+    'Seconds from SIGTERM until the port is closed. Meanwhile /readyz says 503 and calls are answered as before, so that a load balancer notices first: a little more than two of its health checks.',
+  ),
+  DRAIN_LIMIT: setting(
+    z.coerce.number().min(0).max(86_400).default(30),
+    'Seconds for running calls to end after that. Then they are cut: callers get an error, and are charged for the output so far.',
+  ),
   NODE_ENV: setting(
     z.string().default('production'),
     'development: a debugger may be attached. With any other value it is refused, because it reads every secret.',

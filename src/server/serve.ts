@@ -1,9 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type OpenApp, openApp } from './app.ts'
+import { type StopSignal, stopSignals } from './bus/siblings.ts'
 import type { Env } from './env.ts'
 import { listen, type RunningServer } from './http/server.ts'
 import { allocateYoung, releaseYoungGeneration } from './lib/node-internals.ts'
 
-const drainLimitMs = 30_000
 /** After draining, the time limit for closing the resources: files, database, bus. */
 const closeLimitMs = 15_000
 /** The time for which a proxy may still send on a kept-alive connection: it may take this long to notice that the node is stopping. */
@@ -11,7 +12,7 @@ const idleMs = 500
 
 /**
  * Runs the server in this process: parts and HTTP. Shuts it down gracefully on SIGTERM, SIGINT or a fatal error, and at once on a
- * second signal. A process that a supervisor has started is stopped by the supervisor's messages instead, because a terminal
+ * second signal; only SIGTERM gives load balancers time to notice. A process that a supervisor has started is stopped by the supervisor's messages instead, because a terminal
  * signals every process of a start. Rejects when a part cannot be opened.
  */
 export async function serve(env: Env): Promise<void> {
@@ -22,34 +23,45 @@ export async function serve(env: Env): Promise<void> {
   startJobs()
   releaseYoungGeneration()
 
+  const [delayMs, drainLimitMs] = [env.DRAIN_DELAY * 1000, env.DRAIN_LIMIT * 1000]
+  const hurry = new AbortController()
   let isEnding = false
-  const end = async (code: number) => {
+  const end = async (code: number, waitMs: number) => {
     isEnding = true
-    setTimeout(() => process.exit(code), drainLimitMs + closeLimitMs).unref()
+    setTimeout(() => process.exit(code), waitMs + drainLimitMs + closeLimitMs).unref()
     try {
+      app.logger.info({ seconds: waitMs / 1000 }, 'stopping: not ready any more, calls are still accepted')
+      server.leave()
+      await pause(waitMs, undefined, { signal: hurry.signal }).catch(() => {})
       await server.stop(drainLimitMs, idleMs)
       // The last charges of workers are written here.
       if (app.siblings?.isOwner) await app.siblings.workersGone()
       await opened.close()
+      app.logger.info('stopped')
     } catch (error) {
       app.logger.error({ error }, 'stopping failed')
     }
     process.exit(code)
   }
-  const stop = () => (isEnding ? server.cut() : void end(0))
+  const stop = (waitMs: number) => {
+    if (!isEnding) return void end(0, waitMs)
+    hurry.abort()
+    server.cut()
+  }
   /** After an uncaught exception any state may be inconsistent: running requests are drained, and the supervisor starts a new process. */
   const fail = (error: unknown, what: string) => {
     app.logger.fatal({ error }, what)
-    if (!isEnding) void end(1)
+    if (!isEnding) void end(1, 0)
   }
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, app.siblings ? () => {} : stop)
+  const waits = { SIGTERM: delayMs, SIGINT: 0 } as const
+  for (const signal of stopSignals) process.on(signal, app.siblings ? () => {} : () => stop(waits[signal]))
   process.on('uncaughtException', (error) => fail(error, 'uncaught exception'))
   process.on('unhandledRejection', (error) => fail(error, 'unhandled rejection'))
   // Whoever reads that it listens may signal it from then on.
   if (app.siblings?.isOwner !== false) welcome(opened, server)
   if (!app.siblings) return
-  process.on('message', stop)
+  process.on('message', (signal: StopSignal) => stop(waits[signal]))
   // Without its owner a worker can neither hold nor charge.
   if (!app.siblings.isOwner) app.siblings.owner.onClose(() => !isEnding && process.exit(1))
   process.send?.('ready')

@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { portWanted, roleVariable, socketVariable } from './bus/siblings.ts'
+import { portWanted, roleVariable, type StopSignal, socketVariable, stopSignals } from './bus/siblings.ts'
 import { randomText } from './lib/ids.ts'
 import { type BoundPort, bindPort } from './lib/node-internals.ts'
 
@@ -33,12 +33,12 @@ export async function supervise({ workers, host, port: number, entry, secrets }:
   let port: BoundPort | undefined = bindPort({ address, port: number })
   const socket = ownerSocket()
   const running = new Set<Worker>()
-  let isStopping = false
+  let stopping: StopSignal | undefined
   let whenEmpty: (() => void) | undefined
 
   cluster.setupPrimary({ exec: entry, args: process.argv.slice(2) })
   startOwner()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop)
+  for (const signal of stopSignals) process.on(signal, () => stop(signal))
 
   function startOwner(): void {
     let isReady = false
@@ -50,11 +50,11 @@ export async function supervise({ workers, host, port: number, entry, secrets }:
       },
       onExit(code) {
         // Without its owner a worker can neither hold nor charge.
-        if (!isStopping) for (const worker of running) worker.process.kill('SIGKILL')
+        if (!stopping) for (const worker of running) worker.process.kill('SIGKILL')
         whenAllEnded(() => {
-          if (isStopping || !isReady) return end(code ?? 1)
+          if (stopping || !isReady) return end(code ?? 1)
           log(`the owner ended with ${code}; all processes start again`)
-          setTimeout(() => (isStopping ? end(0) : startOwner()), pauseMs(startedAt))
+          setTimeout(() => (stopping ? end(0) : startOwner()), pauseMs(startedAt))
         })
       },
     })
@@ -64,10 +64,10 @@ export async function supervise({ workers, host, port: number, entry, secrets }:
     const startedAt = performance.now()
     start('worker', {
       onExit(code) {
-        if (isStopping || owner.isDead()) return
+        if (stopping || owner.isDead()) return
         log(`a worker ended with ${code}; another takes its place`)
         setTimeout(() => {
-          if (!isStopping && !owner.isDead()) startWorker(owner)
+          if (!stopping && !owner.isDead()) startWorker(owner)
         }, pauseMs(startedAt))
       },
     })
@@ -81,7 +81,7 @@ export async function supervise({ workers, host, port: number, entry, secrets }:
       // Every process accepts from one socket. If this process accepted connections and passed them on, a connection on its way to a dying
       // process would hang. A process that starts during a stop gets no port, and ends. The types of Node do not have such a handle.
       if (message === portWanted) child.process.send(portWanted, port as SendHandle)
-      else if (isStopping) child.send('stop')
+      else if (stopping) child.send(stopping)
       else onReady?.()
     })
     child.on('exit', (code) => {
@@ -101,12 +101,12 @@ export async function supervise({ workers, host, port: number, entry, secrets }:
   }
 
   /** The first call lets running requests end; a further call aborts them. */
-  function stop(): void {
-    isStopping = true
+  function stop(signal: StopSignal): void {
+    stopping ??= signal
     // From now on nobody accepts: a connection that waits here would hang.
     port?.close()
     port = undefined
-    for (const child of running) if (child.isConnected()) child.send('stop')
+    for (const child of running) if (child.isConnected()) child.send(signal)
   }
 
   function end(code: number): void {

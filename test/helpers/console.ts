@@ -59,7 +59,7 @@ export async function startConsole(
     handlers?: Record<string, unknown>
     env?: Partial<Env>
     webFolder?: string
-    isStopping?: () => boolean
+    isReady?: () => boolean
     identityProviders?: EndpointSettings
   } = {},
 ): Promise<TestConsole> {
@@ -89,9 +89,9 @@ export async function startConsole(
     ...userHandlers,
     ...given.handlers,
   } as never
-  const { webFolder, isStopping = () => false } = given
+  const { webFolder, isReady = () => true } = given
   const files = webFolder === undefined ? undefined : readConsoleFiles(webFolder)
-  const server = buildConsoleServer(app, handlers, { files, isStopping })
+  const server = buildConsoleServer(app, handlers, { files, isReady })
 
   return {
     app,

@@ -28,6 +28,8 @@ export async function startProcess(
       PATH: process.env.PATH,
       PORT: '0',
       LOG_LEVEL: 'warn',
+      // No load balancer has to notice.
+      DRAIN_DELAY: '0',
       ROOT_PASSWORD: rootPassword,
       MASTER_KEY: testMasterKey.toString('base64'),
       ...database.env,

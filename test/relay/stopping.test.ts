@@ -126,6 +126,33 @@ it('[T230] a second signal makes a process report to its callers, charge them, a
   await booksAfter('sqlite', database, async (next) => expect(await settledCharges(next)).toHaveLength(1))
 })
 
+it.each([1, 2])(
+  '[T230] %i processes that are told to stop are not ready, and serve for DRAIN_DELAY; Ctrl-C waits for nobody',
+  async (workers) => {
+    const database = await freshDatabase('sqlite', 'started')
+    onTestFinished(() => database.drop())
+    const quick = await upstreamOfTest()
+    const env = { DRAIN_DELAY: '600', LOG_LEVEL: 'info', WORKERS: String(workers) }
+    const server = await startProcess(database, env)
+    onTestFinished(async () => void (await server.kill('SIGKILL')))
+    await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: quick.url, models: model })
+    const { key } = await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })
+    const statusOf = async (path: string) => (await fetch(server.url + path)).status
+    expect(await statusOf('/readyz')).toBe(200)
+    process.kill(server.pid, 'SIGTERM')
+    await eventually('it is not ready', async () => (await statusOf('/readyz')) === 503)
+    // On new connections too, and more than once on one that is kept alive.
+    for (let count = 0; count < 3; count++) expect((await ask(server, `sk-${key}`, chat())).status).toBe(200)
+    expect(server.output()).toContain('not ready any more')
+    expect(await server.kill('SIGTERM')).toBe(0)
+
+    const next = await startProcess(database, env)
+    onTestFinished(async () => void (await next.kill('SIGKILL')))
+    expect(await next.kill('SIGINT')).toBe(0)
+    expect(next.output()).toMatch(/no more connections are accepted.*stopped/s)
+  },
+)
+
 it('a caller that keeps writing after its WebSocket was refused is disconnected and does not delay a stop', async () => {
   const server = await startServer('sqlite')
   const caller = speak(

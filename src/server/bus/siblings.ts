@@ -13,6 +13,10 @@ export type Siblings = OwnerSiblings | WorkerSiblings
 export const roleVariable = 'SLUICE_PROCESS'
 export const socketVariable = 'SLUICE_OWNER_SOCKET'
 /** The message by which a process asks the supervisor for the port to accept on. */
+/** The signals that end a process. A supervisor passes them on as messages to the processes that it has started. */
+export const stopSignals = ['SIGTERM', 'SIGINT'] as const
+export type StopSignal = (typeof stopSignals)[number]
+
 export const portWanted = 'port'
 
 /** Undefined in a process that runs alone. Rejects when the owner cannot be reached. */

@@ -439,7 +439,7 @@ describe('the console', () => {
   })
 
   it('is not ready while it is stopping', async () => {
-    const stopping = await startConsole('sqlite', { isStopping: () => true })
+    const stopping = await startConsole('sqlite', { isReady: () => false })
     expect((await console.call('GET /readyz')).body).toBe('ok')
     expect((await stopping.call('GET /readyz')).statusCode).toBe(503)
     await stopping.stop()

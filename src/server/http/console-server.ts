@@ -24,8 +24,8 @@ import { type ConsoleFiles, fileServer } from './static-files.ts'
 export interface ConsoleServerOptions {
   /** The files of the console, which several servers of one process may share. */
   readonly files?: ConsoleFiles | undefined
-  /** True once the server is stopping: then it is not ready for new work. */
-  readonly isStopping?: () => boolean
+  /** False once the server is leaving: then it wants no new work. */
+  readonly isReady?: () => boolean
   readonly serverFactory?: FastifyServerFactory
 }
 
@@ -63,7 +63,7 @@ export function buildConsoleServer(
   server.setErrorHandler((error, request, reply) => answerFailure(app, request, reply, error))
   server.setNotFoundHandler((request, reply) => files(request, reply) ?? answerUnknown(request, reply))
 
-  addHealth(server, app, { clientOf, isStopping: options.isStopping ?? (() => false) })
+  addHealth(server, app, { clientOf, isReady: options.isReady ?? (() => true) })
   server.get('/api/openapi.json', async (request) => {
     // Anonymous callers do not get the list of routes.
     if (!(await identify(app, request.headers))) fail('not_signed_in')

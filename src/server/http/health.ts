@@ -15,12 +15,12 @@ const livenessPaths = ['/healthz', '/health', '/livez', '/ping']
 export function addHealth(
   server: FastifyInstance,
   core: Core,
-  { clientOf, isStopping }: { clientOf: ClientReader; isStopping: () => boolean },
+  { clientOf, isReady }: { clientOf: ClientReader; isReady: () => boolean },
 ): void {
   for (const path of livenessPaths) server.get(path, (_request, reply) => reply.type('text/plain').send('ok'))
 
   server.get('/readyz', async (_request, reply) => {
-    const ready = !isStopping() && (await answersInTime(core))
+    const ready = isReady() && (await answersInTime(core))
     return reply
       .status(ready ? 200 : 503)
       .type('text/plain')

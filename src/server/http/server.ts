@@ -20,6 +20,8 @@ export const builtWeb = join(root, 'dist/web')
 
 export interface RunningServer {
   readonly url: string
+  /** Says that it is not ready any more, and serves on: load balancers notice, and send their requests elsewhere. */
+  leave(): void
   /**
    * Graceful shutdown: accepts no new connection, lets running requests end up to the limit, aborts the rest, and closes. A request
    * that arrives on an open connection is answered, and the connection closed after it; idle ones are closed after `idleMs`.
@@ -34,11 +36,12 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
   const readClient = clientReader(app.env.TRUSTED_PROXIES)
   const relay = relayRouter(app, readClient, handleTask)
   const sockets = socketRouter(app, readClient)
+  let isReady = true
   let isStopping = false
   let server: Server | undefined
   const console = buildConsoleServer(app, allHandlers, {
     files,
-    isStopping: () => isStopping,
+    isReady: () => isReady,
     serverFactory: (handler) => {
       const created = createServer(limits, (request, response) => {
         if (isStopping) response.shouldKeepAlive = false
@@ -63,24 +66,30 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
   const running = server as unknown as Server
   const beside = sharing ? await listenBeside(running, { host, backlog }) : []
 
-  let leave = () => {}
+  let giveUp = () => {}
   const left = new Promise<void>((resolve) => {
-    leave = resolve
+    giveUp = resolve
   })
   const cut = async () => {
+    app.logger.warn({ calls: relay.running + sockets.running }, 'running calls are cut')
     relay.cut()
     sockets.cut()
     await Promise.race([relay.drain(), pause(chargingMs)])
     await pause(tellingMs)
     running.closeAllConnections()
     sockets.destroy()
-    leave()
+    giveUp()
   }
 
   return {
     url: `http://${namedInUrl(host)}:${(running.address() as AddressInfo).port}`,
+    leave() {
+      isReady = false
+    },
     async stop(limitMs, idleMs = 0) {
+      isReady = false
       isStopping = true
+      app.logger.info({ calls: relay.running + sockets.running }, 'stopping: no more connections are accepted, running calls end')
       const ended = Promise.all([...[running, ...beside].map(closed), sockets.drain()])
       const limit = setTimeout(() => void cut(), limitMs)
       // A proxy may be sending on a connection that is idle here.

@@ -56,6 +56,9 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
       void serve(app, call, { found, isCut, isFull, handleTask, finished })
       return true
     },
+    get running(): number {
+      return running.size
+    },
     async drain(): Promise<void> {
       if (running.size > 0) await new Promise<void>((resolve) => onIdle.push(resolve))
       memory.close()

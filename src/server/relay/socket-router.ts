@@ -87,6 +87,9 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
         if (running === 0) onIdle?.()
       })
     },
+    get running(): number {
+      return running
+    },
     drain(): Promise<void> {
       isStopping = true
       for (const session of sessions) session.stop()
