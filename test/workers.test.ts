@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startServer } from './helpers/app.ts'
 import { freshDatabase } from './helpers/databases.ts'
@@ -13,6 +14,17 @@ import { allServe, killOne, servingProcesses } from './helpers/workers.ts'
 import { ask, chat, model } from './relay/stage.ts'
 
 // Several processes on one port (WORKERS): what they decide together, and what is left when one of them is killed.
+
+it('several processes write to DATA_DIR and nowhere else', async () => {
+  const database = await freshDatabase('sqlite')
+  onTestFinished(() => database.drop())
+  const server = await startProcess(database, { WORKERS: '2', TMPDIR: '/nowhere', PORT: String(await freePort()) })
+  onTestFinished(async () => void (await server.kill('SIGKILL')))
+  await allServe(server, 2)
+  expect(readdirSync(database.env.DATA_DIR).filter((name) => name.startsWith('workers-'))).toHaveLength(1)
+  expect(await server.kill('SIGTERM')).toBe(0)
+  expect(readdirSync(database.env.DATA_DIR).filter((name) => name.startsWith('workers-'))).toEqual([])
+})
 
 /** A model with a fixed price: a call costs 10 units, which is also its hold. */
 const fixed = 'fixed-price'

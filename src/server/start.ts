@@ -16,8 +16,8 @@ const env = readEnvOrExit()
 hideSecrets()
 if (env.WORKERS > 1 && cluster.isPrimary) {
   const { supervise } = await import('./supervisor.ts')
-  const { WORKERS: workers, HOST: host, PORT: port } = env
-  await supervise({ workers, host, port, entry: fileURLToPath(import.meta.url), secrets }).catch((error: unknown) =>
+  const { WORKERS: workers, HOST: host, PORT: port, DATA_DIR: dataDir } = env
+  await supervise({ workers, host, port, dataDir, entry: fileURLToPath(import.meta.url), secrets }).catch((error: unknown) =>
     exitWith(error),
   )
 } else {

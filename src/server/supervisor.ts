@@ -1,9 +1,9 @@
 import type { SendHandle } from 'node:child_process'
 import cluster, { type Worker } from 'node:cluster'
 import { lookup } from 'node:dns/promises'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { portWanted, roleVariable, type StopSignal, socketVariable, stopSignals } from './bus/siblings.ts'
 import { randomText } from './lib/ids.ts'
 import { type BoundPort, bindPort } from './lib/node-internals.ts'
@@ -13,6 +13,8 @@ export interface Start {
   readonly workers: number
   readonly host: string
   readonly port: number
+  /** DATA_DIR, which this process may write to, unlike perhaps anything else. */
+  readonly dataDir: string
   /** The file that each process runs. */
   readonly entry: string
   /** Settings that this process no longer has in its environment. */
@@ -28,10 +30,10 @@ const shortLifeMs = 10_000
  * because those of the old one have lost their ledger. The port stays bound meanwhile: connections wait for the new processes, and none
  * is refused. Ends when all have ended, with the owner's exit code. Rejects when the port cannot be bound.
  */
-export async function supervise({ workers, host, port: number, entry, secrets }: Start): Promise<void> {
+export async function supervise({ workers, host, port: number, dataDir, entry, secrets }: Start): Promise<void> {
   const { address } = await lookup(host, { order: 'ipv4first' })
   let port: BoundPort | undefined = bindPort({ address, port: number })
-  const socket = ownerSocket()
+  const socket = ownerSocket(dataDir)
   const running = new Set<Worker>()
   let stopping: StopSignal | undefined
   let whenEmpty: (() => void) | undefined
@@ -120,10 +122,15 @@ function pauseMs(startedAt: number): number {
   return performance.now() - startedAt < shortLifeMs ? restartMs : 0
 }
 
+/** The most bytes that the path of a socket may have on all systems. */
+const socketPathMax = 100
+
 /** The path of the owner's socket, in a folder that no other user of the machine may enter. */
-function ownerSocket(): { readonly path: string; remove(): void } {
+function ownerSocket(dataDir: string): { readonly path: string; remove(): void } {
   if (process.platform === 'win32') return { path: `\\\\.\\pipe\\sluice-${randomText(16)}`, remove: () => {} }
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const own = join(resolve(dataDir), 'workers-')
+  const folder = mkdtempSync(Buffer.byteLength(own) + 'abcdef/owner'.length <= socketPathMax ? own : join(tmpdir(), 'sluice-'))
   return { path: join(folder, 'owner'), remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 

@@ -9,7 +9,7 @@ import { serverOfTest } from '../helpers/app.ts'
 import { freshDatabase } from '../helpers/databases.ts'
 import { faultProxy } from '../helpers/fault-proxy.ts'
 import { freePort } from '../helpers/free-port.ts'
-import { startHaproxy } from '../helpers/haproxy.ts'
+import { hasHaproxy, startHaproxy } from '../helpers/haproxy.ts'
 import { hasNginx, startNginx } from '../helpers/nginx.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { startRedis } from '../helpers/redis-server.ts'
@@ -66,7 +66,7 @@ async function furnish(server: ServerProcess, url: string): Promise<string> {
   return `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })).key}`
 }
 
-const balancers = { haproxy: startHaproxy, nginx: hasNginx ? startNginx : undefined }
+const balancers = { haproxy: hasHaproxy ? startHaproxy : undefined, nginx: hasNginx ? startNginx : undefined }
 
 describe.each(Object.entries(balancers))('two nodes behind %s', (_name, start) => {
   it.skipIf(!start)(
@@ -77,7 +77,7 @@ describe.each(Object.entries(balancers))('two nodes behind %s', (_name, start) =
       const database = await freshDatabase('postgres', 'started')
       onTestFinished(() => database.drop())
       const ports = [await freePort(), await freePort()]
-      const startNode = (index: number) => startProcess(database, { PORT: String(ports[index]) })
+      const startNode = (index: number) => startProcess(database, { PORT: String(ports[index]), DRAIN_DELAY: '4' })
       const nodes = [await startNode(0), await startNode(1)]
       onTestFinished(async () => void (await Promise.all(nodes.map((node) => node.kill('SIGKILL')))))
       const key = await furnish(nodes[0] as ServerProcess, upstream.url)

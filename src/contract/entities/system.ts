@@ -77,6 +77,8 @@ export const systemInfo = z.object({
   /** The server's clock, in unix seconds. */
   now: z.int(),
   update_feed: z.boolean(),
+  /** Entries of TRUSTED_PROXIES behind which every caller may name its own address. */
+  risky_proxies: z.array(z.string()),
   nodes: z.array(node),
 })
 

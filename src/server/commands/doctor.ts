@@ -8,6 +8,7 @@ import { newRedisClient } from '../bus/redis-client.ts'
 import { openChannel } from '../channels/model-index.ts'
 import { indexesToBuild } from '../db/online-indexes.ts'
 import { type Env, readEnv } from '../env.ts'
+import { riskyProxies } from '../lib/client-address.ts'
 import { callConfigured, UpstreamAgents } from '../lib/http-client.ts'
 import { CallFailure } from '../lib/upstream-http/exchange.ts'
 import { version } from '../lib/version.ts'
@@ -49,6 +50,7 @@ async function examine(): Promise<Check[]> {
     checkNode(),
     { name: 'Settings', state: 'ok', found: `${env.DATABASE_URL === '' ? 'embedded SQLite' : 'PostgreSQL'}, version ${version}` },
     checkProcesses(env),
+    ...checkProxies(env),
     await checkPort(env),
     ...(env.DATABASE_URL === '' ? [await checkDisk(env.DATA_DIR)] : []),
     ...(env.REDIS_URL === '' ? [] : [await checkRedis(env.REDIS_URL)]),
@@ -88,6 +90,17 @@ function checkProcesses({ WORKERS }: Env): Check {
     state: 'warning',
     advice: 'More processes than cores only take memory. WORKERS=auto starts one for each core.',
   }
+}
+
+function checkProxies({ TRUSTED_PROXIES }: Env): Check[] {
+  if (TRUSTED_PROXIES === '') return []
+  const name = 'Proxies'
+  const risky = riskyProxies(TRUSTED_PROXIES)
+  if (risky.length === 0) return [{ name, state: 'ok', found: TRUSTED_PROXIES }]
+  const found = `TRUSTED_PROXIES trusts ${risky.join(', ')}: every address, or the gateway of this machine`
+  const advice =
+    'Name the fixed address of the proxy alone: everybody behind a trusted address can name another one as their own.'
+  return [{ name, state: 'warning', found, advice }]
 }
 
 /** Checks that the port is free, or used by a Sluice server. */

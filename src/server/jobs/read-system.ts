@@ -1,4 +1,5 @@
 import type { FirstRun, SystemInfo } from '../../contract/entities/system.ts'
+import { riskyProxies } from '../lib/client-address.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Caller } from '../options/core.ts'
 import type { App } from '../parts.ts'
@@ -20,6 +21,7 @@ export async function readSystem(app: App): Promise<SystemInfo> {
     redis: env.REDIS_URL !== '',
     started_at,
     now,
+    risky_proxies: [...riskyProxies(env.TRUSTED_PROXIES)],
     update_feed: options.current.ReleaseFeedUrl !== '',
     nodes: [own, ...rows].map((row) => ({ ...row, alive: now - row.seen_at <= aliveSeconds, here: row.name === node })),
   }

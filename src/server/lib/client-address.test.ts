@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, it } from 'vitest'
-import { clientReader } from './client-address.ts'
+import { clientReader, riskyProxies } from './client-address.ts'
 
 const proxies = '10.0.0.0/8, 2001:db8::/32'
 
@@ -26,6 +26,18 @@ it.each([
   // Only the two fields that `clientReader` reads.
   const request = { socket: { remoteAddress }, headers } as unknown as IncomingMessage
   expect(clientReader(trusted)(request)).toEqual({ address, local })
+})
+
+it('names the trusted entries behind which everybody may name an address: all addresses, and a gateway of this machine', () => {
+  const gateways = ['172.28.7.1']
+  expect(riskyProxies('172.28.7.2, 10.0.0.0/8 2001:db8::/32', gateways)).toEqual([])
+  expect(riskyProxies('0.0.0.0/0, 172.28.7.0/24 172.28.7.1,::/0', gateways)).toEqual([
+    '0.0.0.0/0',
+    '172.28.7.0/24',
+    '172.28.7.1',
+    '::/0',
+  ])
+  expect(riskyProxies('', gateways)).toEqual([])
 })
 
 it('throws when the list of trusted proxies has an invalid entry', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { normaliseAddress, readAddressList } from './addresses.ts'
@@ -31,6 +32,32 @@ export function clientReader(trustedProxies: string): ClientReader {
       address = next
     }
     return { address, local: false }
+  }
+}
+
+/**
+ * The entries of `trustedProxies` behind which every caller may name its own address: those of all addresses, and those that contain a
+ * gateway of this machine. Behind the gateway of a container network everybody on the outside has its address.
+ */
+export function riskyProxies(trustedProxies: string, gateways: readonly string[] = defaultGateways()): readonly string[] {
+  return trustedProxies.split(/[\s,]+/).filter((entry) => {
+    const read = readAddressList(entry)
+    if (entry === '' || 'invalid' in read) return false
+    return entry.endsWith('/0') || gateways.some((gateway) => read.list.has(gateway))
+  })
+}
+
+/** The default gateways of this machine for IPv4, as Linux lists them; none elsewhere. */
+function defaultGateways(): readonly string[] {
+  try {
+    const [, ...routes] = readFileSync('/proc/net/route', 'utf8').trim().split('\n')
+    return routes.flatMap((route) => {
+      const [, destination, gateway = ''] = route.split('\t')
+      const bytes = Buffer.from(gateway, 'hex').reverse()
+      return destination === '00000000' && bytes.some((byte) => byte > 0) ? [bytes.join('.')] : []
+    })
+  } catch {
+    return []
   }
 }
 

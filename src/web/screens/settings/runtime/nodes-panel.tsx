@@ -7,6 +7,7 @@ import { DataTable } from '../../../ui/data-table.tsx'
 import { ErrorView } from '../../../ui/error-view.tsx'
 import { Facts } from '../../../ui/facts.tsx'
 import type { Column } from '../../../ui/listing.ts'
+import { Notice } from '../../../ui/notice.tsx'
 import { Panel } from '../../../ui/panel.tsx'
 import { Tag } from '../../../ui/tag.tsx'
 import { TimeText } from '../../../ui/time-text.tsx'
@@ -35,6 +36,11 @@ export function NodesPanel() {
               { label: say('clock'), value: <TimeText seconds={system.data.now} /> },
             ]}
           />
+          {system.data.risky_proxies.length > 0 && (
+            <Notice kind="warn" title={say('riskyProxies', { entries: system.data.risky_proxies.join(', ') })}>
+              {say('riskyProxiesHint')}
+            </Notice>
+          )}
           <div className={styles.nodes}>
             <DataTable
               label={say('nodes')}

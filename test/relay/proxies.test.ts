@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
+import { hasHaproxy, startHaproxy } from '../helpers/haproxy.ts'
 import { hasNginx, startNginx } from '../helpers/nginx.ts'
 import type { RunningProxy } from '../helpers/proxy-process.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
@@ -8,15 +9,20 @@ import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { vendor } from './responses-vendor.ts'
 import { ask, chat, model, speak } from './stage.ts'
 
-describe.runIf(hasNginx)('behind nginx with the shipped configuration', () => {
+const proxies = [
+  { name: 'nginx', isInstalled: hasNginx, start: startNginx },
+  { name: 'HAProxy', isInstalled: hasHaproxy, start: startHaproxy },
+]
+
+describe.each(proxies.filter(({ isInstalled }) => isInstalled))('behind $name with the shipped configuration', ({ start }) => {
   let server: TestServer
-  let nginx: RunningProxy
+  let proxy: RunningProxy
   beforeAll(async () => {
-    server = await startServer('sqlite')
-    nginx = await startNginx(server.url)
+    server = await startServer('sqlite', { env: { TRUSTED_PROXIES: '127.0.0.1' } })
+    proxy = await start(server.url)
   })
   afterAll(async () => {
-    await nginx.stop()
+    await proxy.stop()
     await requireBalancedBooks(server)
     await server.stop()
   })
@@ -24,7 +30,7 @@ describe.runIf(hasNginx)('behind nginx with the shipped configuration', () => {
   it('a realtime session passes as a WebSocket, with events in both directions and refusals', async () => {
     const upstream = await realtimeUpstream(answering())
     await addChannel(server, { url: upstream.url, models: live })
-    const client = caller(nginx.url, (await addToken(server)).key)
+    const client = caller(proxy.url, (await addToken(server)).key)
     await client.hears('session.created')
     client.say({ type: 'response.create' })
     await client.hears('response.done')
@@ -32,13 +38,13 @@ describe.runIf(hasNginx)('behind nginx with the shipped configuration', () => {
     await client.hears('response.done', 2)
     client.socket.close(1000)
     expect((await client.closed()).code).toBe(1000)
-    expect((await caller(nginx.url, 'sk-wrong').refused()).status).toBe(401)
+    expect((await caller(proxy.url, 'sk-wrong').refused()).status).toBe(401)
   })
 
   it('Responses are answered over a WebSocket', async () => {
     const upstream = await vendor()
     await addChannel(server, { url: upstream.url, models: model, priority: 5 })
-    const client = caller(nginx.url, (await addToken(server)).key, { path: '/v1/responses' })
+    const client = caller(proxy.url, (await addToken(server)).key, { path: '/v1/responses' })
     await client.opened()
     client.say({ type: 'response.create', model, input: 'How is the bread?' })
     await client.hears('response.completed')
@@ -49,10 +55,19 @@ describe.runIf(hasNginx)('behind nginx with the shipped configuration', () => {
     await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"plain-model":1}' })
     await addChannel(server, { url: upstream.url, models: 'plain-model' })
     const { key } = await addToken(server)
-    expect((await ask(nginx, key, chat({ model: 'plain-model' }))).status).toBe(200)
-    expect((await ask(nginx, key, chat({ model: 'plain-model', stream: true }))).text).toContain('[DONE]')
-    const { until } = speak(nginx, 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n')
+    expect((await ask(proxy, key, chat({ model: 'plain-model' }))).status).toBe(200)
+    expect((await ask(proxy, key, chat({ model: 'plain-model', stream: true }))).text).toContain('[DONE]')
+    const { until } = speak(proxy, 'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n')
     expect(await until((text) => text.includes('\r\n\r\n'))).toMatch(/^HTTP\/1\.1 200 /)
-    expect((await fetch(`${nginx.url}/metrics`)).status).toBe(404)
+    expect((await fetch(`${proxy.url}/metrics`)).status).toBe(404)
+  })
+
+  it('nobody can name another address than their own', async () => {
+    const { key } = await addToken(server, { allow_ips: '203.0.113.7' })
+    const headers = { 'x-forwarded-for': '203.0.113.7' }
+    const forged = await ask(proxy, key, chat(), undefined, headers)
+    expect([forged.status, forged.text]).toEqual([403, expect.stringContaining('token_address_forbidden')])
+    // Past the proxy it would have helped: the node trusts this address.
+    expect((await ask(server, key, chat(), undefined, headers)).status).not.toBe(403)
   })
 })
