@@ -102,6 +102,9 @@ export interface OpenApp {
   close(): Promise<void>
 }
 
+/** A machine that starts both may have the database later. */
+const databaseWaitMs = 60_000
+
 /** Builds all parts in the order of the import list, and closes them in reverse. The only place where parts are connected. */
 export async function openApp(env: Env, replaced: Replaceable = {}): Promise<OpenApp> {
   const now = replaced.now ?? Date.now
@@ -118,7 +121,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     createdKey,
     close: closeCore,
   } = await openCore(env, {
-    ...{ now, steady, logger },
+    ...{ now, steady, logger, databaseWaitMs },
     prepare: (database) =>
       migrate(database, { tell: (migration) => logger.info({ migration }, 'the database is brought up to date') }),
   })

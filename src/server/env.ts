@@ -16,6 +16,13 @@ export const envSchema = z.object({
       .default(''),
     'Empty: embedded SQLite in DATA_DIR. postgres://user:password@host/database: PostgreSQL, needed for several nodes.',
   ),
+  DATABASE_DIRECT_URL: setting(
+    z
+      .string()
+      .regex(/^$|^postgres(ql)?:\/\//, 'must be empty or begin with postgres://')
+      .default(''),
+    'Where DATABASE_URL leads through a pooler such as PgBouncer: the address of the database itself, for notifications between nodes, long reads, backups and index builds.',
+  ),
   REDIS_URL: setting(
     z
       .string()
@@ -102,6 +109,7 @@ export const envSchema = z.object({
 /** Settings that must not stay in the environment of the process after they were read. */
 export const secretSettings = [
   'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
   'REDIS_URL',
   'MASTER_KEY',
   'MASTER_KEY_PREVIOUS',

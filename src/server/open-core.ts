@@ -23,6 +23,8 @@ interface CoreSettings {
   readonly now: Clock
   readonly steady: Clock
   readonly logger: Logger
+  /** How long to wait for a database that cannot be reached; not at all if absent. */
+  readonly databaseWaitMs?: number
   /** Brings the schema up to date, or refuses the database. Runs before anything is read or written. */
   readonly prepare: (database: Database) => Promise<void>
 }
@@ -30,7 +32,11 @@ interface CoreSettings {
 /** Opens the parts below all others: database, secrets, bus and options. Throws when one of them cannot be opened. */
 export async function openCore(env: Env, settings: CoreSettings): Promise<OpenCore> {
   const { logger } = settings
-  const database = await openDatabase(env, (error) => logger.warn({ error }, 'lost a database connection'))
+  const database = await openDatabase(env, {
+    onPoolError: (error) => logger.warn({ error }, 'lost a database connection'),
+    waitMs: settings.databaseWaitMs ?? 0,
+    tell: (reason) => logger.warn({ reason }, 'waiting for PostgreSQL, which cannot be reached'),
+  })
   try {
     return await openOver(database, env, settings)
   } catch (error) {

@@ -28,7 +28,7 @@ export async function connectBus(parts: BusParts): Promise<{ close(): Promise<vo
   const transports: Transport[] = []
   if (database.dialect === 'postgres') {
     const { openPostgresTransport } = await import('./postgres.ts')
-    transports.push(openPostgresTransport({ url: database.url, db, logger }, revisions))
+    transports.push(openPostgresTransport({ url: database.direct.url, db, logger }, revisions))
   }
   if (siblings) transports.push(openSiblingsTransport(siblings, revisions))
   if (env.REDIS_URL !== '')

@@ -184,6 +184,7 @@ async function examineOpen(core: Core): Promise<Check[]> {
       { name: 'Database', state: 'ok', found },
       ...checkJournal(core),
       ...(await checkIndexes(core)),
+      ...(await checkPooler(core)),
       await checkClock(core),
       ...(await checkChannels(core, upstream)),
     ]
@@ -201,6 +202,28 @@ function checkJournal({ database }: Core): Check[] {
   const advice =
     'Charges in them may be missing from the ledger. See docs/operations/backup.md, then move them to another folder.'
   return [failed(name, `set aside: ${files.join(', ')}`, advice)]
+}
+
+/** Through a pooler the limits of statements outside of transactions are those of the role. */
+async function checkPooler({ database, db }: Core): Promise<Check[]> {
+  if (database.dialect === 'sqlite' || !database.isPooled) return []
+  const { rows } = await sql<{ user: string; limit: string }>`
+    select current_user as user, current_setting('lock_timeout') as limit`.execute(db)
+  const [{ user, limit } = { user: '', limit: '0' }] = rows
+  const hasDirect = !database.direct.isPooled
+  const found = `a pooler in transaction mode; DATABASE_DIRECT_URL is ${hasDirect ? 'set' : 'absent'}, lock_timeout of ${user} is ${limit}`
+  const advice = [
+    ...(hasDirect
+      ? []
+      : ['Set DATABASE_DIRECT_URL to the address of the database itself: without it news between nodes takes seconds.']),
+    ...(limit === '0'
+      ? [
+          `Let the role limit statements: alter role "${user}" set lock_timeout = '1s'; alter role "${user}" set statement_timeout = '30s'.`,
+        ]
+      : []),
+  ]
+  const base = { name: 'Pooler', found }
+  return [advice.length === 0 ? { ...base, state: 'ok' } : { ...base, state: 'warning', advice: advice.join(' ') }]
 }
 
 /** On PostgreSQL the server builds indexes of large tables after a migration. */

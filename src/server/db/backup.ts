@@ -69,7 +69,7 @@ export async function writeBackup(database: Database, file: string, settings: Co
 async function withoutTimeLimits(database: Database): Promise<Database> {
   if (database.dialect === 'sqlite') return { ...database, close: async () => {} }
   const { openUnlimitedPostgres } = await import('./postgres.ts')
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openUnlimitedPostgres(database.url) }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openUnlimitedPostgres(database.direct) }) })
   return { ...database, db, close: () => db.destroy() }
 }
 

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
-import type pg from 'pg'
 import { droppedBy, type Index, indexOf, isLarge, statementsOf } from './migration-statements.ts'
 import { migrations } from './migrations/index.ts'
 import type { Database } from './open.ts'
@@ -45,51 +44,49 @@ export async function buildIndexes(database: Postgres, signal: AbortSignal, tell
   if (missing.length + unused.length === 0) return 0
   const { openUnlimitedPostgres } = await import('./postgres.ts')
   // A build waits for transactions that began before it, for as long as they take.
-  const pool = openUnlimitedPostgres(database.url)
+  const pool = openUnlimitedPostgres(database.direct)
   try {
     for (const { name, text } of missing) {
-      await run(`drop index concurrently if exists "${name}"`)
+      await run(`drop index concurrently if exists "${name}"`, name)
       await run(text.replace(/^create index/, 'create index concurrently'), name)
     }
-    for (const name of unused) await run(`drop index concurrently if exists "${name}"`)
+    for (const name of unused) await run(`drop index concurrently if exists "${name}"`, name)
     return missing.length
   } finally {
     await pool.end()
   }
 
-  async function run(text: string, building?: string): Promise<void> {
+  async function run(text: string, name: string): Promise<void> {
     signal.throwIfAborted()
-    const client = await pool.connect()
-    const process = processOf(client)
-    const cancel = () => void sql`select pg_cancel_backend(${process})`.execute(database.db).catch(() => {})
-    signal.addEventListener('abort', cancel)
     const ended = new AbortController()
-    const telling =
-      building === undefined ? undefined : tellProgress(database, { process, name: building, tell, signal: ended.signal })
+    const cancel = () => void cancelBuild(database, name)
+    signal.addEventListener('abort', cancel)
+    const telling = tellProgress(database, { name, tell, signal: ended.signal })
     try {
-      await client.query(text)
+      await pool.query(text)
     } finally {
       ended.abort()
       signal.removeEventListener('abort', cancel)
-      client.release()
       await telling
     }
   }
 }
 
-/** The number of the server process of a connection, which the client knows but does not declare. */
-function processOf(client: pg.PoolClient): number {
-  return (client as unknown as { readonly processID: number }).processID
+/** What PostgreSQL says of the builds of an index. */
+const progressOf = (name: string) =>
+  sql`pg_stat_progress_create_index p join pg_class c on c.oid = p.index_relid where c.relname = ${name}`
+
+async function cancelBuild({ db }: Postgres, name: string): Promise<void> {
+  await sql`select pg_cancel_backend(p.pid) from ${progressOf(name)}`.execute(db).catch(() => {})
 }
 
 async function tellProgress(
   { db }: Postgres,
-  { process, name, tell, signal }: { process: number; name: string; tell: (detail: string) => void; signal: AbortSignal },
+  { name, tell, signal }: { readonly name: string; readonly tell: (detail: string) => void; readonly signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
     const { rows } = await sql<{ phase: string; percent: number | null }>`
-      select phase, floor(100.0 * blocks_done / nullif(blocks_total, 0)) as percent
-      from pg_stat_progress_create_index where pid = ${process}`
+      select p.phase, floor(100.0 * p.blocks_done / nullif(p.blocks_total, 0)) as percent from ${progressOf(name)}`
       .execute(db)
       .catch(() => ({ rows: [] }))
     const [row] = rows

@@ -6,6 +6,7 @@ import type pg from 'pg'
 import { makePrivateFile } from '../lib/private-files.ts'
 import { RetryingQueries } from './contention.ts'
 import { requireOwn } from './foreign-database.ts'
+import type { PostgresAddress, PostgresWait } from './postgres.ts'
 import type { Tables } from './schema.ts'
 import { sqliteDialect } from './sqlite.ts'
 import { openSqlite, openSqliteReading } from './sqlite-file.ts'
@@ -35,19 +36,31 @@ export type Database =
       flush(sql: string): Promise<void> | undefined
       close(): Promise<void>
     }
-  | { readonly dialect: 'postgres'; readonly db: Queries; readonly url: string; readonly pool: pg.Pool; close(): Promise<void> }
+  | {
+      readonly dialect: 'postgres'
+      readonly db: Queries
+      readonly url: string
+      readonly isPooled: boolean
+      /** Past a pooler: for what needs a connection of its own, or a long time. The same address if no other is configured. */
+      readonly direct: PostgresAddress
+      readonly pool: pg.Pool
+      close(): Promise<void>
+    }
 
 /** The PostgreSQL client is only loaded where it is used. */
 export async function openDatabase(
-  env: { DATABASE_URL: string; DATA_DIR: string },
-  onPoolError: (error: Error) => void = () => {},
+  env: { readonly DATABASE_URL: string; readonly DATABASE_DIRECT_URL?: string; readonly DATA_DIR: string },
+  { onPoolError = () => {}, ...wait }: PostgresWait & { readonly onPoolError?: (error: Error) => void } = {},
 ): Promise<Database> {
-  if (env.DATABASE_URL !== '') {
-    const { openPostgres, postgresDialect } = await import('./postgres.ts')
-    const pool = openPostgres(env.DATABASE_URL)
+  const { DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl = '' } = env
+  if (url !== '') {
+    const { isPooler, openPostgres, postgresDialect } = await import('./postgres.ts')
+    const isPooled = await isPooler(url, wait)
+    const pool = openPostgres({ url, isPooled })
     pool.on('error', onPoolError)
-    const db = new RetryingQueries({ dialect: postgresDialect(pool) })
-    return { dialect: 'postgres', db, url: env.DATABASE_URL, pool, close: () => db.destroy() }
+    const db = new RetryingQueries({ dialect: postgresDialect(pool, isPooled) })
+    const direct = directUrl === '' ? { url, isPooled } : { url: directUrl, isPooled: false }
+    return { dialect: 'postgres', db, url, isPooled, direct, pool, close: () => db.destroy() }
   }
 
   mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 })

@@ -18,17 +18,21 @@ const restMaxMs = 500
 /** A cancellation that arrives before its statement has begun is without effect: it is repeated. */
 const cancelEveryMs = 250
 const session = 'set default_transaction_read_only = on; set max_parallel_workers_per_gather = 0'
+/** The same for one transaction, through a pooler, where nothing may be left on the connection. */
+const transaction = 'begin read only; set local max_parallel_workers_per_gather = 0; set local statement_timeout = 30000'
 
 /** A separate pool for long reads, so that none of them delays a request that waits for a connection. */
 export class PostgresReader implements ReadingConnections {
   readonly count = connectionsMax
   readonly #pool: pg.Pool
   readonly #others: pg.Pool
+  readonly #isPooled: boolean
 
-  constructor({ url, pool }: Extract<Database, { dialect: 'postgres' }>) {
-    this.#pool = openPostgres(url, connectionsMax, { connectionTimeoutMillis: waitMs })
+  constructor({ direct, pool }: Extract<Database, { dialect: 'postgres' }>) {
+    this.#isPooled = direct.isPooled
+    this.#pool = openPostgres(direct, connectionsMax, { connectionTimeoutMillis: waitMs })
     this.#pool.on('error', () => {})
-    this.#pool.on('connect', (client) => void client.query(session).catch(() => {}))
+    if (!this.#isPooled) this.#pool.on('connect', (client) => void client.query(session).catch(() => {}))
     this.#others = pool
   }
 
@@ -38,7 +42,8 @@ export class PostgresReader implements ReadingConnections {
     const client = await this.#pool.connect()
     let repeated: NodeJS.Timeout | undefined
     const cancel = () => {
-      // A statement that cannot be cancelled ends at the statement timeout.
+      // A statement that cannot be cancelled ends at the statement timeout. Through a pooler its process is not known.
+      if (this.#isPooled) return
       void this.#others.query('select pg_cancel_backend($1)', [processOf(client)]).catch(() => {})
       repeated = setTimeout(cancel, cancelEveryMs).unref()
     }
@@ -49,8 +54,7 @@ export class PostgresReader implements ReadingConnections {
     signal?.addEventListener('abort', cancel)
     const startedAt = performance.now()
     try {
-      const { rows } = await client.query<Record<string, unknown>>(sql, [...parameters])
-      return rows
+      return this.#isPooled ? await readAlone(client, sql, parameters) : await rowsOf(client, sql, parameters)
     } finally {
       signal?.removeEventListener('abort', cancel)
       clearTimeout(repeated)
@@ -63,6 +67,19 @@ export class PostgresReader implements ReadingConnections {
 
   async close(): Promise<void> {
     if (!this.#pool.ending) await this.#pool.end()
+  }
+}
+
+async function rowsOf(client: pg.PoolClient, sql: string, parameters: readonly unknown[]) {
+  return (await client.query<Record<string, unknown>>(sql, [...parameters])).rows
+}
+
+async function readAlone(client: pg.PoolClient, sql: string, parameters: readonly unknown[]) {
+  await client.query(transaction)
+  try {
+    return await rowsOf(client, sql, parameters)
+  } finally {
+    await client.query('rollback')
   }
 }
 

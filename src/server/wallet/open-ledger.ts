@@ -23,6 +23,6 @@ export async function openLedger(core: Core, commitWaitMs = defaultCommitWaitMs)
     return ledger
   }
   const { PostgresStore } = await import('./postgres-store.ts')
-  const store = new PostgresStore(core, database.url)
+  const store = new PostgresStore(core, database)
   return new GroupedLedger(core, { store, unlogged: new UnloggedCharges(core), commitWaitMs })
 }

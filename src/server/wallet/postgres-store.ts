@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { openPostgres } from '../db/postgres.ts'
+import { openPostgres, type PostgresAddress } from '../db/postgres.ts'
 import type { Core } from '../options/core.ts'
 import { type BudgetWindow, windowsOfCharge } from './budget-window.ts'
 import type { BudgetsLeft, Hold } from './ledger.ts'
@@ -42,10 +42,10 @@ export class PostgresStore implements Store {
   readonly #holds: HoldQueue
   readonly #extensions: ExtensionQueue
 
-  constructor(core: Core, url: string) {
+  constructor(core: Core, address: PostgresAddress) {
     this.#core = core
     this.#node = core.node
-    this.#pool = openPostgres(url, connectionsMax, {
+    this.#pool = openPostgres(address, connectionsMax, {
       connectionTimeoutMillis: 1000,
       idleTimeoutMillis: 0,
       statement_timeout: limitMs,
