@@ -51,9 +51,8 @@ describe.runIf(hasPgbouncer).each([
     await expect
       .poll(
         async () =>
-          (await nodes[0].call<{ name: string; outcome: string }[]>('GET /api/job/')).find(
-            ({ name }) => name === 'roll-up-usage',
-          )?.outcome,
+          (await nodes[0].call<{ name: string; outcome: string }[]>('GET /api/job/')).find(({ name }) => name === 'roll-up-usage')
+            ?.outcome,
       )
       .toBe('ok')
 

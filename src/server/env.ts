@@ -1,6 +1,16 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 
+const address = (protocols: RegExp, form: string) =>
+  z
+    .string()
+    .regex(protocols, `must be empty or begin with ${form}`)
+    .refine(
+      (text) => text === '' || URL.canParse(text),
+      'is no address: write special characters of user and password as %XX, such as %40 for @',
+    )
+    .default('')
+
 /** The few settings that are needed before the database opens. This object is the list: start-up, tests and docs read it. */
 const setting = <S extends z.ZodType>(schema: S, doc: string) => schema.meta({ description: doc })
 const flag = z.stringbool().default(false)
@@ -10,24 +20,15 @@ export const envSchema = z.object({
   HOST: setting(z.string().min(1).default('127.0.0.1'), 'Address to listen on. Use 0.0.0.0 to be reachable from other machines.'),
   DATA_DIR: setting(z.string().min(1).default('./data'), 'Folder of the embedded database and of the generated master key.'),
   DATABASE_URL: setting(
-    z
-      .string()
-      .regex(/^$|^postgres(ql)?:\/\//, 'must be empty or begin with postgres://')
-      .default(''),
+    address(/^$|^postgres(ql)?:\/\//, 'postgres://'),
     'Empty: embedded SQLite in DATA_DIR. postgres://user:password@host/database: PostgreSQL, needed for several nodes.',
   ),
   DATABASE_DIRECT_URL: setting(
-    z
-      .string()
-      .regex(/^$|^postgres(ql)?:\/\//, 'must be empty or begin with postgres://')
-      .default(''),
+    address(/^$|^postgres(ql)?:\/\//, 'postgres://'),
     'Where DATABASE_URL leads through a pooler such as PgBouncer: the address of the database itself, for notifications between nodes, long reads, backups and index builds.',
   ),
   REDIS_URL: setting(
-    z
-      .string()
-      .regex(/^$|^rediss?:\/\//, 'must be empty or begin with redis://')
-      .default(''),
+    address(/^$|^rediss?:\/\//, 'redis://'),
     'Optional Redis for faster news between nodes and shared rate limits. It is never a record of anything.',
   ),
   MASTER_KEY: setting(

@@ -1,10 +1,11 @@
 import './lib/require-node.ts'
 import cluster from 'node:cluster'
 import { fileURLToPath } from 'node:url'
-import { readEnv, secretSettings } from './env.ts'
+import { type Env, readEnv, secretSettings } from './env.ts'
 import { clearEnvironment, emptyCoreDumps, refuseDebugger } from './lib/harden-process.ts'
 import { holdYoungGeneration } from './lib/node-internals.ts'
 import { makeNewFilesPrivate } from './lib/private-files.ts'
+import { startFailure } from './lib/start-failure.ts'
 
 /**
  * The first file of the server: reads the environment, and serves in this process, or supervises those that do (`WORKERS`). The
@@ -18,12 +19,12 @@ if (env.WORKERS > 1 && cluster.isPrimary) {
   const { supervise } = await import('./supervisor.ts')
   const { WORKERS: workers, HOST: host, PORT: port, DATA_DIR: dataDir } = env
   await supervise({ workers, host, port, dataDir, entry: fileURLToPath(import.meta.url), secrets }).catch((error: unknown) =>
-    exitWith(error),
+    exitWith(error, env),
   )
 } else {
   holdYoungGeneration()
   const { serve } = await import('./serve.ts')
-  await serve(env).catch((error: unknown) => exitWith(error))
+  await serve(env).catch((error: unknown) => exitWith(error, env))
 }
 
 /** Called before anything is opened: a debugger must not be able to read secrets. */
@@ -31,7 +32,7 @@ function hideSecrets(): void {
   try {
     if (env.NODE_ENV !== 'development') refuseDebugger()
   } catch (error) {
-    exitWith(error)
+    exitWith(error, env)
   }
   emptyCoreDumps()
   clearEnvironment(secretSettings)
@@ -45,9 +46,8 @@ function readEnvOrExit() {
   }
 }
 
-function exitWith(error: unknown): never {
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
-  process.stderr.write(`Sluice cannot start: ${error instanceof Error ? error.message : String(error)}${cause}\n`)
+function exitWith(error: unknown, settings?: Env): never {
+  process.stderr.write(`Sluice cannot start: ${startFailure(error, settings)}\n`)
   process.exit(1)
 }
 

@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander'
+import { type Env, readEnv } from '../env.ts'
 import { makeNewFilesPrivate } from '../lib/private-files.ts'
+import { startFailure } from '../lib/start-failure.ts'
 import { version } from '../lib/version.ts'
 import { backupCommand } from './backup.ts'
 import { exitCodes } from './command.ts'
@@ -40,10 +42,18 @@ try {
 } catch (error) {
   if (error instanceof CommanderError && error.exitCode === 0) process.exitCode = exitCodes.ok
   else {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = startFailure(error, settings())
     // commander has printed its own errors.
     if (!(error instanceof CommanderError)) process.stderr.write(`sluice: ${message}\n`)
     if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ ok: false, error: message })}\n`)
     process.exitCode = exitCodes.failed
+  }
+}
+
+function settings(): Env | undefined {
+  try {
+    return readEnv(process.env)
+  } catch {
+    return undefined
   }
 }

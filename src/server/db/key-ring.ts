@@ -87,6 +87,10 @@ export function masterKeyFile(env: { readonly MASTER_KEY_FILE: string; readonly 
 }
 
 export function readKeyFile(file: string): Buffer {
+  if (!existsSync(file))
+    throw new Error(
+      `MASTER_KEY_FILE: ${file} does not exist, or this user may not look there. Without the key of its database a site cannot start`,
+    )
   if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) {
     throw new Error(`The master key file ${file} is readable by others; run: chmod 600 ${file}`)
   }
