@@ -549,7 +549,9 @@ describe('a written Chat request', () => {
     expect(body({ from: 'openai.responses', user: 'ann' }, { quirks: { takesCacheKey: true } })).not.toHaveProperty(
       'prompt_cache_key',
     )
-    expect(body(dialogue, { model: 'glm-5.3' })).not.toHaveProperty('prompt_cache_key')
+    const { body: sent, lost } = written(dialogue, { model: 'glm-5.3' })
+    expect(sent).not.toHaveProperty('prompt_cache_key')
+    expect(lost).toEqual(['prompt_cache_key'])
   })
 
   it("has members of OpenAI's platform only for OpenAI's models", () => {

@@ -79,10 +79,12 @@ function writeSearch({ dialogue, rules, isOwn }: Writing, context: RequestContex
 const noSearch = { zh: '该模型没有网页搜索', en: 'the model has no web search' }
 
 /** The end user, in at most 64 characters. OpenAI's cache works better for requests that share a key. */
-function writeIdentity({ dialogue: { user, cacheKey }, rules, quirks, isOwn }: Writing): JsonObject {
+function writeIdentity({ dialogue: { user, cacheKey }, rules, quirks, isOwn, lose }: Writing): JsonObject {
   const short = user === undefined || user.length <= userLengthMax ? user : shortHash(user, 40)
+  if (rules.isOpenAi && !isOwn) return { user: short, prompt_cache_key: cacheKey ?? (user ? shortHash(user, 40) : undefined) }
   if (isOwn || quirks.takesCacheKey) return { user: short, prompt_cache_key: cacheKey }
-  return { user: short, prompt_cache_key: rules.isOpenAi ? (cacheKey ?? (user ? shortHash(user, 40) : undefined)) : undefined }
+  if (cacheKey !== undefined) lose('prompt_cache_key')
+  return { user: short }
 }
 
 const userLengthMax = 64
