@@ -118,6 +118,35 @@ anyDatabase('external identities', (_fresh, kind) => {
     expect(await logInWith(provider, person({ login: user.login }))).not.toMatchObject({ data: { id: first.data.id } })
   })
 
+  it.each([
+    ['ada.lovelace@example.com', /^ada\.lovelace$/],
+    ['grace', /^grace$/],
+    // Longer than an account's name.
+    ['katherine.johnson', /^katherine\.jo$/],
+    // No name of an account.
+    ['a\u202eb', /^oidc_\d+$/],
+    ['@', /^oidc_\d+$/],
+  ])(
+    'an account of an OpenID provider gets the preferred name %j as far as it may, and the name to show',
+    async (preferred, username) => {
+      const user = person({ preferred_username: preferred, name: 'Ada Lovelace' })
+      const { data } = await logInWith('oidc', user)
+      expect(data).toMatchObject({ username: expect.stringMatching(username), display_name: 'Ada Lovelace', role: 1 })
+      expect((await logInWith('oidc', { ...user, preferred_username: 'renamed' })).data).toMatchObject({
+        id: data.id,
+        username: data.username,
+      })
+    },
+  )
+
+  it('an account of an OpenID provider gets digits behind a preferred name that another account has', async () => {
+    await console.addUser('taken')
+    for (const preferred of ['taken', 'ｔａｋｅｎ', 'TAKEN@example.com']) {
+      const { data } = await logInWith('oidc', person({ preferred_username: preferred }))
+      expect(data.username).toMatch(/^.{5}_\d+$/)
+    }
+  })
+
   it('[T016] sends PKCE, state, nonce and the saved address, regardless of the Host header', async () => {
     for (const provider of oauth) {
       const response = await raw('POST /api/oauth/state', {

@@ -9,6 +9,8 @@ import type { OidcKeys } from './oidc-keys.ts'
 export interface Profile {
   readonly subject: string
   readonly name: string
+  /** The user name that the provider's directory prefers, if it has one that an account may take. */
+  readonly username?: string
 }
 
 /** The parts that external identities need besides those of accounts. */

@@ -26,6 +26,7 @@ export const oidc: OAuthFlow = {
     const idToken = requireText(answer, 'id_token', 64 * 1024)
     const claims = await oidcKeys.verify(site, { idToken, clientId, nonce: given.nonce })
     const subject = requireText(claims, 'sub', subjectLengthMax)
-    return { subject: `${site.issuer} ${subject}`, name: textOf(claims, 'name') || textOf(claims, 'preferred_username') }
+    const username = textOf(claims, 'preferred_username')
+    return { subject: `${site.issuer} ${subject}`, name: textOf(claims, 'name') || username, username }
   },
 }

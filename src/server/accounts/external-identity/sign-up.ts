@@ -9,6 +9,7 @@ import { completeLogin, type LoginClient, type SignedIn } from '../complete-logi
 import { withSetting } from '../setting.ts'
 import type { Accounts } from '../sign-in.ts'
 import { findInviter, grantSignUpBonus } from '../sign-up-bonus.ts'
+import { readUsername } from '../usernames.ts'
 import { createUser, isActive } from '../users.ts'
 import { identityColumns } from './enabled-providers.ts'
 import type { Profile } from './oauth-provider.ts'
@@ -46,7 +47,7 @@ async function signUp(accounts: Accounts, login: ExternalLogin): Promise<Row<'us
   if (!accounts.options.current.RegisterEnabled) fail('registration_closed')
   for (let tries = 1; ; tries++) {
     try {
-      await register(accounts, login)
+      await register(accounts, login, tries)
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'username_taken' || tries === triesMax) throw error
     }
@@ -55,8 +56,12 @@ async function signUp(accounts: Accounts, login: ExternalLogin): Promise<Row<'us
   }
 }
 
-async function register(accounts: Accounts, { provider, profile, affCode, language }: ExternalLogin): Promise<void> {
-  const username = drawName(provider)
+async function register(
+  accounts: Accounts,
+  { provider, profile, affCode, language }: ExternalLogin,
+  tries: number,
+): Promise<void> {
+  const username = preferredName(profile, tries) ?? drawName(provider)
   const id = await accounts.db.transaction().execute(async (within) => {
     const inviter_id = await findInviter(within, affCode.trim())
     const more = { inviter_id, setting: withSetting('', { language }), [identityColumns[provider]]: profile.subject }
@@ -67,6 +72,22 @@ async function register(accounts: Accounts, { provider, profile, affCode, langua
     return userId
   })
   accounts.bus.publish('user', id)
+}
+
+/**
+ * The preferred name of the provider's directory, without the domain of a mail address; from the second try on with digits, because
+ * another account has it. Undefined when no account may have such a name.
+ */
+function preferredName({ username = '' }: Profile, tries: number): string | undefined {
+  const digits = tries === 1 ? '' : `_${randomInt(1000)}`
+  const [local = ''] = username.split('@', 1)
+  const shortened = [...local.trim()].slice(0, usernameLengthMax - digits.length).join('')
+  try {
+    return shortened === '' ? undefined : readUsername(shortened + digits)
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
 }
 
 /** A name such as `github_48213`, within the length limit of names. */
