@@ -2,23 +2,32 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
+import { verifyCommand } from '../../src/server/commands/verify.ts'
 import { reconcile } from '../../src/server/wallet/reconcile.ts'
-import { testCore } from '../helpers/core.ts'
+import { testCore, testMasterKey } from '../helpers/core.ts'
 import { freshDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
+import { openFilesOf, residentMb } from '../helpers/process-memory.ts'
 import { randomsOf } from '../helpers/randoms.ts'
 import { startRedis } from '../helpers/redis-server.ts'
+import { runCommand } from '../helpers/sluice.ts'
 import { countWords, type Program, startFakeUpstream } from '../helpers/upstream.ts'
 
 /**
  * Requests for a long time, while upstreams, callers, connections, Redis and the server itself fail at random: SOAK_SECONDS (20
  * unless named; T163 asks for 7200), SOAK_RATE requests a second (30; 300), SEED. Every minute, and four times at least, the load
- * pauses and the books are checked.
+ * pauses and the servers are measured; of a long soak the books are checked every five minutes. On PostgreSQL two nodes with Redis are
+ * killed in turn.
  */
 const seconds = Number(process.env.SOAK_SECONDS ?? 20)
 const rate = Number(process.env.SOAK_RATE ?? 30)
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 const rests = Math.max(4, Math.floor(seconds / 60))
+const restsBetweenChecks = seconds >= 600 ? 5 : 1
+/** For how long after a fault of a server or of its database a call of a sound upstream may be refused. */
+const faultMs = 15_000
+const filesGrowthMax = 60
+const memoryMaxMb = 450
 
 describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
   const ends: (() => Promise<unknown>)[] = []
@@ -37,9 +46,12 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
       const env: Record<string, string> = redis ? { REDIS_URL: redis.url } : {}
       const database = await freshDatabase(kind)
       ends.push(() => database.drop())
-      let server = await startProcess(database, env)
-      ends.push(() => server.kill('SIGKILL'))
-      const { key } = await furnish(server, upstream.url)
+      const start = () => startProcess(database, env)
+      const nodes = [await start()]
+      ends.push(() => Promise.all(nodes.map((node) => node.kill('SIGKILL'))))
+      const { key } = await furnish(nodes[0] as ServerProcess, upstream.url)
+      if (kind === 'postgres') nodes.push(await start())
+      const any = () => nodes[Math.floor(random() * nodes.length)] as ServerProcess
       const open = await database.open()
       ends.push(() => open.close())
       const core = await testCore(open)
@@ -47,16 +59,23 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
       const complete = new Set<string>()
       const outcomes: Record<string, number> = {}
       const running = new Set<Promise<void>>()
+      /** Refused calls of a sound upstream, long after the last fault. */
+      const refused: string[] = []
+      const levels = new Map<number, { mb: number; files: number }[]>()
+      let faultAt = performance.now()
+      let kills = 0
       const one = async () => {
         const model = models[Math.floor(random() * models.length)] ?? 'good'
         const leaves = random() < 0.1 ? AbortSignal.timeout(5 + Math.floor(random() * 300)) : AbortSignal.timeout(60_000)
-        if (random() < 0.05) rude(server.url, key, random)
-        const outcome = await ask(server.url, key, { model, stream: random() < 0.6, signal: leaves }).catch(() => ({
+        if (random() < 0.05) rude(any().url, key, random)
+        const outcome = await ask(any().url, key, { model, stream: random() < 0.6, signal: leaves }).catch(() => ({
           status: 0,
           id: '',
           isWhole: false,
         }))
         if (outcome.isWhole) complete.add(outcome.id)
+        const isRefused = model === 'good' && outcome.status !== 200 && outcome.status !== 0
+        if (isRefused && performance.now() - faultAt > faultMs) refused.push(`${outcome.status} ${outcome.id}`)
         outcomes[outcome.status] = (outcomes[outcome.status] ?? 0) + 1
       }
 
@@ -66,25 +85,48 @@ describe.each(['sqlite', 'postgres'] as const)('a soak over %s', (kind) => {
         while (performance.now() < restsAt) {
           const work = one().finally(() => running.delete(work))
           running.add(work)
-          if (random() < 0.01 && kind === 'postgres') await cutConnections(database.env.DATABASE_URL)
+          if (random() < 1 / perRest && kind === 'postgres') {
+            faultAt = performance.now()
+            await cutConnections(database.env.DATABASE_URL)
+          }
           if (redis && random() < 1 / perRest) {
+            faultAt = performance.now()
             await redis.kill()
             await redis.start()
           }
           if (random() < 0.3 / perRest) {
-            await server.kill('SIGKILL')
-            server = await startProcess(database, env)
+            const killed = kills++ % nodes.length
+            await nodes[killed]?.kill('SIGKILL')
+            nodes[killed] = await start()
+            faultAt = performance.now()
           }
           await pause(1000 / rate)
         }
         await Promise.all(running)
+        for (const { pid } of nodes)
+          levels.set(pid, [...(levels.get(pid) ?? []), { mb: residentMb(pid), files: openFilesOf(pid) }])
+        if (rest % restsBetweenChecks !== 0 && rest !== rests) continue
         // Leases of a killed process expire within a minute; here they are expired by hand.
         await core.db.updateTable('holds').set({ lease_until: 1 }).where('lease_until', '>', 0).execute()
-        await server.kill('SIGTERM')
-        server = await startProcess(database, env)
+        for (const node of nodes) expect(await node.kill('SIGTERM')).toBe(0)
+        for (const at of nodes.keys()) nodes[at] = await start()
+        faultAt = performance.now()
         await requireBooks(core, complete)
       }
-      console.log(`${kind}: ${JSON.stringify(outcomes)}; ${complete.size} whole answers, each charged once`)
+      const lives = [...levels.values()]
+      console.log(
+        `${kind}: ${JSON.stringify(outcomes)}; ${complete.size} whole answers, each charged once; ${kills} kills; MB and files of each process: ${lives.map((life) => life.map(({ mb, files }) => `${mb}/${files}`).join(' ')).join(', ')}`,
+      )
+      expect(refused).toEqual([])
+      for (const life of lives) {
+        expect(Math.max(...life.map(({ mb }) => mb))).toBeLessThan(memoryMaxMb)
+        expect((life.at(-1)?.files ?? 0) - (life[0]?.files ?? 0)).toBeLessThan(filesGrowthMax)
+      }
+      const verified = await runCommand(verifyCommand, ['--json'], {
+        ...database.env,
+        MASTER_KEY: testMasterKey.toString('base64'),
+      })
+      expect(JSON.parse(verified.output)).toMatchObject({ ok: true, charges: { differing: 0 }, balances: [], credits: [] })
       expect(complete.size).toBeGreaterThan(seconds)
     },
     (seconds + 300) * 1000,
