@@ -2,6 +2,7 @@ import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBoo
 import { logType } from '../../contract/entities/log.ts'
 import type { Queries } from '../db/open.ts'
 import type { Tables } from '../db/schema.ts'
+import { lastImportedLogId } from './imported-logs.ts'
 
 /** Filters of the log; 0, '' and absent mean any. Times are inclusive unix seconds. */
 export interface LogFilter {
@@ -27,7 +28,11 @@ export interface LogFilter {
 }
 
 /** A filter with stored names instead of typed ones, and with the narrowest known time range. */
-export type ResolvedFilter = Omit<LogFilter, 'username' | 'model_name'> & { readonly models?: readonly string[] }
+export type ResolvedFilter = Omit<LogFilter, 'username' | 'model_name'> & {
+  readonly models?: readonly string[]
+  /** Only rows that were imported. */
+  readonly isImported?: true
+}
 
 /**
  * Resolves filters to indexed columns: a user's name to the id, a request to the user and the moment of its charge. Undefined when
@@ -58,7 +63,11 @@ export async function resolveFilter(
 /** The condition of a filter, for the `where` of a query over `logs`. */
 export function matching(filter: ResolvedFilter) {
   return (eb: ExpressionBuilder<Tables, 'logs'>): Expression<SqlBool> =>
-    eb.and([...comparisons('logs', columnsOfLog, filter), ...(filter.type ? [ofType(eb, filter.type)] : [])])
+    eb.and([
+      ...comparisons('logs', columnsOfLog, filter),
+      ...(filter.type ? [ofType(eb, filter.type)] : []),
+      ...(filter.isImported ? [eb('logs.id', '<=', lastImportedLogId)] : []),
+    ])
 }
 
 /** The condition of a filter on hour buckets, which have neither tokens nor requests, and only whole hours. */
@@ -130,8 +139,8 @@ const chargeSlackSeconds = 60
 
 /**
  * The charge of a request names its user and its time, as does the row of a failed call. Any other row is looked up by the id,
- * which begins with the UTC time of arrival (`lib/ids`): a day on either side covers clocks that differ and long requests. Ids of
- * another form are looked up without a time range.
+ * which begins with the UTC time of arrival (`lib/ids`): a day on either side covers clocks that differ and long requests. Only imported
+ * rows have ids of another form.
  */
 async function aroundRequest(db: Queries, filter: ResolvedFilter, requestId: string): Promise<ResolvedFilter | undefined> {
   const charge = await db
@@ -154,7 +163,9 @@ async function aroundRequest(db: Queries, filter: ResolvedFilter, requestId: str
     return narrowed({ ...filter, userId: failed.user_id }, failed.created_at, chargeSlackSeconds)
   }
   const arrived = arrivalOf(requestId)
-  return arrived === undefined ? filter : narrowed(filter, arrived, daySeconds)
+  if (arrived !== undefined) return narrowed(filter, arrived, daySeconds)
+  const imported = await db.selectFrom('logs').select('id').where('id', '<=', lastImportedLogId).limit(1).executeTakeFirst()
+  return imported && { ...filter, isImported: true }
 }
 
 function arrivalOf(requestId: string): number | undefined {

@@ -85,7 +85,7 @@ eachDatabase('logs', (fresh, kind) => {
       [{ group: 'v_p' }, { group: 'v_p' }, { group: 'vip' }],
       [{ start_timestamp: nowSeconds + 50 }, { created_at: nowSeconds + 50 }, { created_at: nowSeconds + 49 }],
       [{ end_timestamp: nowSeconds - 50 }, { created_at: nowSeconds - 50 }, { created_at: nowSeconds - 49 }],
-      [{ request_id: 'imported-1' }, { request_id: 'imported-1' }, { request_id: 'imported-2' }],
+      [{ request_id: 'imported-1' }, { id: -5, request_id: 'imported-1' }, { id: -4, request_id: 'imported-2' }],
       [{ userId: bob }, { user_id: bob }, { user_id: 3 }],
     ]
     for (const [filter, matching, other] of cases) {
@@ -94,6 +94,12 @@ eachDatabase('logs', (fresh, kind) => {
       await add(other)
       expect(await ids(filter), JSON.stringify(filter)).toEqual([id])
     }
+  })
+
+  it('reads no row for a request id of another form, unless rows were imported', async () => {
+    await add({ request_id: 'of-nobody' })
+    expect(await ids({ request_id: 'of-nobody' })).toEqual([])
+    expect(await resolveFilter(core.db, { request_id: 'of-nobody' })).toBeUndefined()
   })
 
   it('ignores filters that are 0 or empty', async () => {
