@@ -122,7 +122,7 @@ export const mutations = [
     name: 'the charges behind a damaged record of the journal are dropped',
     file: 'src/server/wallet/journal-record.ts',
     from: 'at = bytes.indexOf(markBytes, at + 1)',
-    to: 'at = -1',
+    to: 'at = Math.min(-1, bytes.indexOf(markBytes, at + 1))',
     tests: ['src/server/wallet/journal-damage.test.ts'],
   },
   {
