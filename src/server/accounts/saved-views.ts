@@ -5,7 +5,8 @@ import {
   savedView,
   savedViewLimits,
 } from '../../contract/entities/saved-view.ts'
-import { isUniqueViolation, type Within } from '../db/open.ts'
+import { isUniqueViolation } from '../db/failures.ts'
+import type { Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'

@@ -1,5 +1,6 @@
 import { type User, userStatus } from '../../contract/entities/user.ts'
-import { isUniqueViolation, type Queries, type Within } from '../db/open.ts'
+import { isUniqueViolation } from '../db/failures.ts'
+import type { Queries, Within } from '../db/open.ts'
 import type { NewRow, Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'

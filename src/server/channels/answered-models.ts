@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { isDatabaseFailure, type Queries } from '../db/open.ts'
+import { isDatabaseFailure } from '../db/failures.ts'
+import type { Queries } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 

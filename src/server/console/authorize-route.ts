@@ -11,7 +11,7 @@ import {
   requireOwnPage,
   requireSameOrigin,
 } from '../accounts/identify.ts'
-import { isDatabaseFailure } from '../db/open.ts'
+import { isDatabaseFailure } from '../db/failures.ts'
 import type { Client, ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
 import type { ConsoleRateLimits } from '../limits/console-rate-limits.ts'

@@ -3,7 +3,7 @@ import type { Envelope } from '../../contract/envelope.ts'
 import type { ErrorCode } from '../../contract/errors.ts'
 import { type Language, languageOf } from '../../contract/text.ts'
 import { isContention } from '../db/contention.ts'
-import { isDatabaseFailure } from '../db/open.ts'
+import { isDatabaseFailure } from '../db/failures.ts'
 import { AppError } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 

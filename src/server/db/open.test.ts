@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { freshDatabase } from '../../../test/helpers/databases.ts'
-import { isDatabaseFailure, isUniqueViolation, openDatabase } from './open.ts'
+import { isDatabaseFailure, isUniqueViolation } from './failures.ts'
+import { openDatabase } from './open.ts'
 
 const failureOf = (promise: Promise<unknown>) =>
   promise.then(

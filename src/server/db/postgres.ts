@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { PostgresDialect, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { suspendedMs, withActiveTimeout } from '../lib/active-time.ts'
-import { isDatabaseFailure } from './open.ts'
+import { isDatabaseFailure } from './failures.ts'
 
 const int8 = 20
 const numeric = 1700

@@ -39,9 +39,14 @@ export class MemoryWatch {
   }
 }
 
-function memoryOfProcess(): ReadMemory {
+/** The memory in bytes that this process may use: of its container, or of its machine. */
+export function memoryLimit(): number {
   // Outside of a container there is no limit, or one above the memory of any machine.
-  const most = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
+  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
+}
+
+function memoryOfProcess(): ReadMemory {
+  const most = memoryLimit()
   return () => {
     const { used_heap_size: used, heap_size_limit: heapMost } = getHeapStatistics()
     return [

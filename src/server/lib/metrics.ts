@@ -12,6 +12,7 @@ import {
   Registry,
 } from 'prom-client'
 import { droppedLines } from './log-output.ts'
+import { memoryLimit } from './memory-watch.ts'
 
 /** The only file that uses the metrics library. Names follow Prometheus conventions. */
 export type Metrics = ReturnType<typeof newMetrics>
@@ -32,6 +33,14 @@ export function newMetrics() {
     registers,
     collect() {
       this.set(1)
+    },
+  })
+  new Gauge({
+    name: 'sluice_memory_limit_bytes',
+    help: 'Memory that the process may use, of its container or machine',
+    registers,
+    collect() {
+      this.set(memoryLimit())
     },
   })
   new Gauge({

@@ -1,5 +1,5 @@
 import { inBothLanguages, type Text } from '../../contract/text.ts'
-import { isDatabaseFailure } from '../db/open.ts'
+import { isDatabaseFailure } from '../db/failures.ts'
 import { withDatabaseTimeout } from '../db/with-timeout.ts'
 import { seconds } from '../lib/clock.ts'
 import { redact } from '../lib/logger.ts'

@@ -1,6 +1,6 @@
 import { type LogFailure, logType } from '../../contract/entities/log.ts'
 import { inBothLanguages } from '../../contract/text.ts'
-import { isDatabaseFailure } from '../db/open.ts'
+import { isDatabaseFailure } from '../db/failures.ts'
 import type { NewRow } from '../db/schema.ts'
 import { withDatabaseTimeout } from '../db/with-timeout.ts'
 import { seconds } from '../lib/clock.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { isDatabaseFailure } from '../db/open.ts'
+import { isDatabaseFailure } from '../db/failures.ts'
 import { suspendedMs, withActiveTimeout } from '../lib/active-time.ts'
 
 /** PostgreSQL could not be reached, or did not answer in time. */

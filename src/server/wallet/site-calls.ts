@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { SiteCallReason } from '../../contract/entities/site-cost.ts'
-import { type Database, isDatabaseFailure } from '../db/open.ts'
+import { isDatabaseFailure } from '../db/failures.ts'
+import type { Database } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'

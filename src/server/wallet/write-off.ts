@@ -1,6 +1,6 @@
 import type { LogOther } from '../../contract/entities/log.ts'
 import { logType } from '../../contract/entities/log.ts'
-import { isUniqueViolation } from '../db/open.ts'
+import { isUniqueViolation } from '../db/failures.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'

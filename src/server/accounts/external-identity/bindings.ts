@@ -5,7 +5,8 @@ import {
   providerNames,
 } from '../../../contract/entities/external-identity.ts'
 import { logType } from '../../../contract/entities/log.ts'
-import { isUniqueViolation, type Within } from '../../db/open.ts'
+import { isUniqueViolation } from '../../db/failures.ts'
+import type { Within } from '../../db/open.ts'
 import { seconds } from '../../lib/clock.ts'
 import { fail } from '../../lib/failure.ts'
 import type { Caller, Core } from '../../options/core.ts'
