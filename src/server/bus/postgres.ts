@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import pg from 'pg'
 import type { Queries } from '../db/open.ts'
+import { clientAddress } from '../db/postgres.ts'
 import { setActiveTimeout } from '../lib/active-time.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Receiver, Transport } from './transport.ts'
@@ -66,7 +67,7 @@ export function openPostgresTransport({ url, db, logger }: PostgresParts, receiv
 
   const open = () => {
     const opened = new pg.Client({
-      connectionString: url,
+      connectionString: clientAddress(url),
       application_name: 'sluice-news',
       connectionTimeoutMillis: echoWaitMs,
       keepAlive: true,

@@ -1,5 +1,9 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { createSecureContext, TLSSocket } from 'node:tls'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { testCertificate, testKey } from '../../../test/helpers/certificate.ts'
 import { freshDatabase } from '../../../test/helpers/databases.ts'
 import { isDatabaseFailure, isUniqueViolation } from './failures.ts'
 import { openDatabase } from './open.ts'
@@ -26,6 +30,50 @@ it('distinguishes a PostgreSQL that cannot be reached or disconnects from an err
   expect(isDatabaseFailure(await failureOf(sql`select 1`.execute(database.db)))).toBe(true)
   await test.drop()
 })
+
+it.each([
+  ['disable', true],
+  ['require', true],
+  ['no-verify', true],
+  // The certificate is of nobody whom this machine knows.
+  ['verify-full', false],
+])('reads sslmode=%s as programs of PostgreSQL do', async (mode, isAccepted) => {
+  const test = await freshDatabase('postgres')
+  const proxy = await encryptingProxy(test.env.DATABASE_URL)
+  const url = new URL(test.env.DATABASE_URL)
+  if (mode !== 'disable') url.port = String(proxy.port)
+  url.searchParams.set('sslmode', mode)
+  const database = await openDatabase({ DATABASE_URL: url.href, DATA_DIR: '' })
+  const failure = await failureOf(sql`select 1`.execute(database.db))
+  expect(failure === undefined).toBe(isAccepted)
+  expect(proxy.encrypted > 0).toBe(mode === 'require' || mode === 'no-verify')
+  await database.close()
+  proxy.close()
+  await test.drop()
+})
+
+/** In front of a PostgreSQL without a certificate: agrees to encrypt, with a certificate of its own. */
+async function encryptingProxy(databaseUrl: string) {
+  const { hostname, port } = new URL(databaseUrl)
+  const proxy = { port: 0, encrypted: 0, close: () => void server.close() }
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write('S')
+      const encrypted = new TLSSocket(socket, {
+        isServer: true,
+        secureContext: createSecureContext({ key: testKey, cert: testCertificate }),
+      })
+      const inner = connect(Number(port), hostname)
+      for (const end of [encrypted, inner]) end.on('error', () => {})
+      encrypted.once('data', () => proxy.encrypted++)
+      encrypted.pipe(inner).pipe(encrypted)
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  proxy.port = (server.address() as AddressInfo).port
+  return proxy
+}
 
 it('distinguishes a SQLite file that another process has locked from a violated constraint', async () => {
   const test = await freshDatabase('sqlite')

@@ -35,8 +35,20 @@ export interface PostgresAddress {
   readonly isPooled: boolean
 }
 
+/** The address for the client, which then reads `sslmode` as PostgreSQL's own programs do; they do not know `no-verify`. */
+export function clientAddress(url: string): string {
+  const hasOwnMeaning = !/[?&]sslmode=(?!no-verify)/.test(url) || /[?&]uselibpqcompat=/.test(url)
+  return hasOwnMeaning ? url : `${url}&uselibpqcompat=true`
+}
+
 export function openPostgres({ url, isPooled }: PostgresAddress, connectionsMax = 10, more: pg.PoolConfig = {}): pg.Pool {
-  const base = { connectionString: url, max: connectionsMax, types, connectionTimeoutMillis: 2000, application_name: 'sluice' }
+  const base = {
+    connectionString: clientAddress(url),
+    max: connectionsMax,
+    types,
+    connectionTimeoutMillis: 2000,
+    application_name: 'sluice',
+  }
   const pool = isPooled
     ? new pg.Pool({ ...base, ...ofClient(more), Client: UnpreparedClient })
     : new pg.Pool({ ...base, ...limits, ...more })
@@ -75,7 +87,11 @@ class UnpreparedClient extends pg.Client {
  */
 export async function isPooler(url: string, { waitMs = 0, tell = () => {} }: PostgresWait = {}): Promise<boolean> {
   for (const latest = performance.now() + waitMs; ; ) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000, statement_timeout: statementMs })
+    const client = new pg.Client({
+      connectionString: clientAddress(url),
+      connectionTimeoutMillis: 2000,
+      statement_timeout: statementMs,
+    })
     client.on('error', () => {})
     try {
       await client.connect()
