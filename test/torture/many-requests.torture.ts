@@ -6,7 +6,7 @@ import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/se
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { accountsOfSuite } from '../relay/accounts-stage.ts'
 import { requireMostAnswered } from '../relay/half-failing.ts'
-import { ask, chat, eventually, httpUpstream, model, settledCharges } from '../relay/stage.ts'
+import { ask, askWithRetry, chat, eventually, httpUpstream, model, settledCharges } from '../relay/stage.ts'
 import { type FormatPair, forEachPair, formatPairs, idle, trustOfSuite } from '../relay/trust-stage.ts'
 
 /**
@@ -131,7 +131,7 @@ describe('two nodes with Redis', () => {
     }
     const floods = nodes.flatMap((node) => [1, 2].map((number) => flood(node, number)))
     for (let round = 0; round < 20; round++) {
-      const asked = await Promise.all(Array.from({ length: 50 }, (_, at) => ask(at % 2 ? server : other, token.key, chat())))
+      const asked = await Promise.all(Array.from({ length: 50 }, (_, at) => askWithRetry(at % 2 ? server : other, token.key, chat())))
       expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([200]))
     }
     isOver = true
