@@ -131,7 +131,9 @@ describe('two nodes with Redis', () => {
     }
     const floods = nodes.flatMap((node) => [1, 2].map((number) => flood(node, number)))
     for (let round = 0; round < 20; round++) {
-      const asked = await Promise.all(Array.from({ length: 50 }, (_, at) => askWithRetry(at % 2 ? server : other, token.key, chat())))
+      const asked = await Promise.all(
+        Array.from({ length: 50 }, (_, at) => askWithRetry(at % 2 ? server : other, token.key, chat())),
+      )
       expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([200]))
     }
     isOver = true
