@@ -15,7 +15,8 @@ export const works = [
   { key: 'open', title: 'JSON at 200 requests/s, open loop', connections: 64, rate: 200 },
 ]
 
-export const modelOf = (work) => `bench-${work.key}`
+/** The provider answers as `bench`, which is the same model. */
+export const modelOf = (work) => `${work.key}/bench`
 
 /** Runs a work on a target for `seconds` seconds. */
 export async function measure({ folder, load, prefix, target, work, seconds }) {

@@ -214,7 +214,7 @@ export const mutations = [
     file: 'src/server/channels/prompt-additions.ts',
     from: "if (provider.addsToPrompts === 'always') return 'adds'",
     to: "if (provider.addsToPrompts === 'always') return 'closed'",
-    tests: ['test/relay/prompt-additions.test.ts'],
+    tests: ['src/server/channels/prompt-additions.test.ts'],
   },
   {
     name: 'overrides of a channel are not held',
@@ -224,10 +224,10 @@ export const mutations = [
     tests: ['test/relay/prompt-additions.test.ts', 'test/relay/overrides.test.ts', 'test/relay/receipts.test.ts'],
   },
   {
-    name: 'an output limit that was raised is not held',
-    file: 'src/server/relay/charge/settlement.ts',
-    from: 'return { ...bound, outputTokens: raisedLimit }',
-    to: 'return { ...bound, outputTokens: Math.min(bound.outputTokens, raisedLimit) }',
+    name: 'an output limit that is raised is not held',
+    file: 'src/server/relay/admission/reserve.ts',
+    from: 'Math.max(declared, this.#raisedLimit(app, declared / this.#completions) * this.#completions)',
+    to: 'Math.max(declared, 0 * this.#raisedLimit(app, declared / this.#completions) * this.#completions)',
     tests: ['test/relay/receipts.test.ts'],
   },
   {

@@ -195,6 +195,8 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     await settledCharges(server)
     expect(await spent()).toBe(after)
     expect(server.app.ledger.openHolds).toBe(0)
+    const transcribed = (await books(server)).logs.filter((row) => row.model_name === 'whisper-1')
+    expect(transcribed.map(({ other }) => JSON.parse(other).usage_implausible)).toEqual([undefined, true])
     await requireBalancedBooks(server)
   })
 

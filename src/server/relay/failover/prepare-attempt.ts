@@ -135,8 +135,14 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
   const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
   const limitedBody = request.outputLimit === undefined ? body.json : { ...body.json, ...limited }
   const adjusted = provider.adjustBody?.(limitedBody, format.format, mapped, callerHeaders(request)) ?? {}
-  const limitOf = { model: mapped, quirks: provider.quirks }
-  const raised = raisedLimit(format.format, { before: limitedBody, after: { ...limitedBody, ...adjusted } }, limitOf)
+  const raised =
+    Object.keys(adjusted).length === 0
+      ? undefined
+      : raisedLimit(
+          format.format,
+          { before: limitedBody, after: { ...limitedBody, ...adjusted } },
+          { model: mapped, quirks: provider.quirks },
+        )
   const removed = [...lost, ...removedMembers(body.json, adjusted), ...(raised ? [raised.member] : [])]
   if (removed.length > 0 && request.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictError(removed) })
   const dropped = removed.length > 0 ? [...new Set([...(request.leftOut ?? []), ...removed])] : undefined
