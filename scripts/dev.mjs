@@ -8,7 +8,11 @@ await buildWhenStale()
 
 const children = [
   startNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.server.json', '--watch', '--preserveWatchOutput']),
-  startNode('dist/server/start.js', [], { nodeArgs: ['--watch', '--watch-preserve-output', '--enable-source-maps'] }),
+  startNode('dist/server/start.js', [], {
+    nodeArgs: ['--watch', '--watch-preserve-output', '--enable-source-maps'],
+    // A change is served at once.
+    env: { DRAIN_DELAY: '0' },
+  }),
   startNode(commandOf('vite')),
 ]
 

@@ -15,7 +15,7 @@ export async function startGateway({ port, env = {}, nodeArgs = [], prefix = [],
   const child = startChild(command, {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...withoutSettings(), PORT: String(port), ...env },
+    env: { ...withoutSettings(), PORT: String(port), DRAIN_DELAY: '0', ...env },
   })
   const exited = ended(child)
   let said = ''
