@@ -6,8 +6,9 @@ import { verifyCharges } from '../../src/server/wallet/verify-charges.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { tunnelTo } from '../helpers/tunnel.ts'
+import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, httpUpstream, settledCharges, stage } from './stage.ts'
+import { ask, eventually, httpUpstream, settledCharges, stage } from './stage.ts'
 import { said, type Vendor, vendors } from './usage-vendors.ts'
 
 const streamed = [false, true]
@@ -49,6 +50,31 @@ anyDatabase('a reply that names another model than was sent', (_fresh, kind) => 
     const counted = await readOtherAnswers(app.db, { from: 0, to: 1e11, channels: [staged.channelId] })
     return { charged, row, factors: readFactors(row?.other ?? ''), counted, answer }
   }
+
+  it('stands in the rows and in the count of a realtime session, at the price as asked', async () => {
+    const upstream = await realtimeUpstream((talk, event) => {
+      if (event.type !== 'response.create') return
+      talk.say({ type: 'session.updated', session: { type: 'realtime', model: 'gpt-4o-mini-realtime-preview' } })
+      talk.say({ type: 'response.created', response: { id: 'resp_1' } })
+      const usage = { input_tokens: 20, output_tokens: 10, total_tokens: 30 }
+      talk.say({ type: 'response.done', response: { id: 'resp_1', status: 'completed', usage } })
+    })
+    const staged = await sharedStage(upstream.url, { models: live })
+    const client = caller(staged.server.url, staged.token.key)
+    await client.hears('session.created')
+    client.say({ type: 'response.create' })
+    await client.hears('response.done')
+    client.socket.close(1000)
+    await client.closed()
+    const { app } = staged.server
+    await eventually('it is charged', async () => (await staged.logs()).length === 1)
+    const [row] = await staged.logs()
+    expect([row?.model_name, readFactors(row?.other ?? '').answered_model]).toEqual([live, 'gpt-4o-mini-realtime-preview'])
+    await app.answeredModels.flush()
+    expect(await readOtherAnswers(app.db, { from: 0, to: 1e11, channels: [staged.channelId] })).toMatchObject([
+      { sent: live, answered: 'gpt-4o-mini-realtime-preview', calls: 1 },
+    ])
+  })
 
   it.each(cases)(
     'stands in the row and in the count of the channel, at the price as asked: $name, stream: $stream',

@@ -4,19 +4,25 @@ import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { Refusal } from '../../limits/rule.ts'
 import { dearestCost, type Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
+import { AnsweredModel } from '../../protocols/answered-model.ts'
 import { mostHeard } from '../../protocols/direct/transcriptions.ts'
+import type { JsonObject } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { CallNotes } from '../../usage/ended-calls.ts'
-import { type Hold, isQuotaRefusal } from '../../wallet/ledger.ts'
+import { type Charge, type Hold, isQuotaRefusal } from '../../wallet/ledger.ts'
 import { type ChannelRefusal, enterChannelBudgets } from '../admission/budgets.ts'
-import type { Attempt } from '../charge/billed.ts'
+import { noteAnswered } from '../charge/answered.ts'
+import type { Attempt, Billed } from '../charge/billed.ts'
 import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { noteCharge } from '../charge/end-of-call.ts'
 import { plausibleEnding } from '../charge/settlement.ts'
 import type { RelayParts } from '../relay-parts.ts'
 
 /** The parts that charging a session uses. */
-export type BillParts = Pick<RelayParts, 'budgets' | 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'>
+export type BillParts = Pick<
+  RelayParts,
+  'answeredModels' | 'budgets' | 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'
+>
 
 /** The part of a bill that all charges of a session share. */
 export interface SessionBill {
@@ -52,6 +58,7 @@ export class RealtimeBill {
   /** Ids of charged responses and items: an upstream may send an end event twice. */
   readonly #charged = new Set<string>()
   #place: SessionPlace | undefined
+  #answered: AnsweredModel | undefined
   #hold: Hold | undefined
   #transcript: HeldTranscript | undefined
   #lease: RateLimitLease | undefined
@@ -65,6 +72,12 @@ export class RealtimeBill {
 
   goesTo(place: SessionPlace): void {
     this.#place = place
+    this.#answered = new AnsweredModel({ sent: place.upstreamModel, others: [], key: '' })
+  }
+
+  /** Reads which model the upstream says that it runs the session with. */
+  runs(session: JsonObject): void {
+    this.#answered?.readReply(session)
   }
 
   /**
@@ -158,13 +171,16 @@ export class RealtimeBill {
       const { price } = this.#bill
       const hold = this.#hold ?? (await this.#holdAfterwards(this.#nothingHeld(), price, ending))
       this.#hold = undefined
-      const charge = this.#chargeOf(hold, price, startedMs, ending)
+      const bill = this.#billOf(hold, price, startedMs, this.#answered?.other)
+      const charge = this.#chargeFor(bill, ending)
       this.#lease?.noteTokens(charge.rollup.tokens)
       this.#lease?.release(true)
       this.#lease = undefined
       this.#app.traffic.used(this.#placed().channel, charge.rollup.tokens)
       noteCharge(this.#bill.notes, charge, promptTokens(ending.usage))
       await this.#app.ledger.settle(hold, charge)
+      const { channel, upstreamModel: sent } = this.#placed()
+      noteAnswered(this.#app, { bill, channelId: channel.id, sent }, { usage: ending.usage, charge })
     })
   }
 
@@ -180,7 +196,7 @@ export class RealtimeBill {
       const price = held?.price ?? this.#priceOf(model)
       const heard = plausibleEnding(ending, held?.bound)
       const hold = held?.hold ?? (await this.#holdAfterwards(this.#nothingHeld([model, price.model]), price, heard))
-      const charge = this.#chargeOf(hold, price, startedMs, heard)
+      const charge = this.#chargeFor(this.#billOf(hold, price, startedMs), heard)
       noteCharge(this.#bill.notes, charge, promptTokens(ending.usage))
       await this.#app.ledger.settle(hold, charge)
     })
@@ -190,7 +206,8 @@ export class RealtimeBill {
   checkpoint(startedMs: number, usage: Usage): void {
     if (!this.#hold) return
     const ending = { usage, isEstimated: true, interrupted: 'node' } as const
-    this.#app.ledger.checkpoint(this.#hold, this.#chargeOf(this.#hold, this.#bill.price, startedMs, ending))
+    const bill = this.#billOf(this.#hold, this.#bill.price, startedMs, this.#answered?.other)
+    this.#app.ledger.checkpoint(this.#hold, this.#chargeFor(bill, ending))
   }
 
   /** Ends the session and releases the remaining hold. */
@@ -230,13 +247,17 @@ export class RealtimeBill {
     return false
   }
 
-  #chargeOf(hold: Hold, price: Price, startedMs: number, ending: Ending) {
+  #billOf(hold: Hold, price: Price, startedMs: number, answeredModel?: string): Billed {
     const { address, caller, group, replaces } = this.#bill
-    const { channel, upstreamModel, choice, candidates, attempts } = this.#placed()
+    const { choice, candidates, attempts } = this.#placed()
     const call = { id: hold.requestId, startedMs, firstByteMs: startedMs, client: { address } }
     const facts = { stream: true, reasoningEffort: undefined }
-    const billed = { call, caller, facts, group, price, attempts, choice, candidates, hold, replaces }
-    return chargeFor(this.#app, billed, channel, upstreamModel, plausibleEnding(ending, undefined))
+    return { call, caller, facts, group, price, attempts, choice, candidates, hold, replaces, answeredModel }
+  }
+
+  #chargeFor(bill: Billed, ending: Ending): Charge {
+    const { channel, upstreamModel } = this.#placed()
+    return chargeFor(this.#app, bill, channel, upstreamModel, plausibleEnding(ending, undefined))
   }
 
   /**
@@ -244,7 +265,8 @@ export class RealtimeBill {
    * rest, so that no balance goes below zero. Nothing is held while the database is down.
    */
   async #holdAfterwards(nothing: Hold, price: Price, ending: Ending): Promise<Hold> {
-    const cost = this.#chargeOf({ ...nothing, amount: Number.MAX_SAFE_INTEGER }, price, this.#app.steady(), ending).amount
+    const bill = this.#billOf({ ...nothing, amount: Number.MAX_SAFE_INTEGER }, price, this.#app.steady())
+    const cost = this.#chargeFor(bill, ending).amount
     let amount = cost
     // Other calls may take what was free in between.
     for (let tries = 0; amount > 0 && tries < lateHoldsMax; tries++) {

@@ -187,6 +187,7 @@ export class RealtimeSession {
       case 'transcription_session.created':
       case 'transcription_session.updated':
         this.#facts = readSession(objectAt(event, 'session') ?? {})
+        if (textAt(event, 'type').startsWith('session')) this.#parts.bill.runs(objectAt(event, 'session') ?? {})
         if (this.#facts.transcriptionModel !== '' || textAt(event, 'type').endsWith('updated')) this.#transcribe(this.#facts)
         if (!(await this.#admitSpeech())) return
         return this.#pass(this.#renamed(event, text))
