@@ -50,6 +50,8 @@ interface Found {
 /** Files that construct expressions at run time. */
 const builders = [
   'src/contract/entities/channel-overrides.ts',
+  // Of the paths of pages, which the file itself lists.
+  'src/contract/pages.ts',
   'src/server/import/dump-values.ts',
   'src/server/pricing/published-data.ts',
   // Of the data that the file before has checked.

@@ -14,6 +14,7 @@ import { freshDatabase, type TestDatabase } from './helpers/databases.ts'
 import { aCharge, aHold, ledgerOf } from './helpers/ledger.ts'
 import { testLogger } from './helpers/logger.ts'
 import { lockTables } from './helpers/outage.ts'
+import { retryWhileBusy } from './helpers/retry-while-busy.ts'
 import { runCommand } from './helpers/sluice.ts'
 import { newFolder } from './helpers/templates.ts'
 import { isTorture } from './helpers/torture.ts'
@@ -23,7 +24,12 @@ const envOf = ({ env }: TestDatabase) => ({ ...env, MASTER_KEY: testMasterKey.to
 const pathOf = ({ env }: TestDatabase, end = '') => join(env.DATA_DIR, databaseFile + end)
 
 /** The files of a server that was killed with acknowledged charges in both files of its journal, and what each record charges. */
-async function killedServer(charges: number) {
+function killedServer(charges: number) {
+  // Calls are refused while the tables are locked for more than two seconds, which a busy machine may take.
+  return retryWhileBusy(() => killServer(charges))
+}
+
+async function killServer(charges: number) {
   const node = await ledgerOf(await freshDatabase('sqlite'))
   const { database } = node.core
   if (database.dialect !== 'sqlite') throw new Error('not a file')

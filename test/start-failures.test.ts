@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -9,8 +9,10 @@ import { newFolder } from './helpers/templates.ts'
 /** What a server that cannot start says: the setting, its value without secrets, the reason and what to do. */
 
 const main = fileURLToPath(new URL('../dist/server/main.js', import.meta.url))
-const isRoot = process.getuid?.() === 0
 const nobody = 65_534
+/** A Node in the folder of a user cannot be run by others. */
+const mayBecomeNobody =
+  process.getuid?.() === 0 && spawnSync(process.execPath, ['--version'], { uid: nobody, gid: nobody }).status === 0
 
 function start(
   env: Record<string, string>,
@@ -61,7 +63,14 @@ it('a file that is no database', async () => {
   expect([code, errors]).toEqual([1, expect.stringContaining(`DATA_DIR: ${folder}/app.db is not a database`)])
 })
 
-it.runIf(isRoot)('a folder of another user, as of a volume that a container gets', async () => {
+it('a folder that is a file', async () => {
+  const file = join(newFolder(), 'file')
+  writeFileSync(file, '')
+  const { code, errors } = await start({ DATA_DIR: join(file, 'data') })
+  expect([code, errors]).toEqual([1, expect.stringContaining(`DATA_DIR: ${join(file, 'data')} cannot be used by`)])
+})
+
+it.runIf(mayBecomeNobody)('a folder of another user, as of a volume that a container gets', async () => {
   const above = newFolder()
   chmodSync(above, 0o755)
   const folder = join(above, 'data')
