@@ -37,9 +37,11 @@ export function NodesPanel() {
             ]}
           />
           {system.data.risky_proxies.length > 0 && (
-            <Notice kind="warn" title={say('riskyProxies', { entries: system.data.risky_proxies.join(', ') })}>
-              {say('riskyProxiesHint')}
-            </Notice>
+            <div className={styles.nodes}>
+              <Notice kind="warn" title={say('riskyProxies', { entries: system.data.risky_proxies.join(', ') })}>
+                {say('riskyProxiesHint')}
+              </Notice>
+            </div>
           )}
           <div className={styles.nodes}>
             <DataTable
