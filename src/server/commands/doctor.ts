@@ -234,7 +234,7 @@ async function checkIndexes({ database }: Core): Promise<Check[]> {
   if (missing.length === 0) return [{ name, state: 'ok', found: 'complete' }]
   const found = `missing: ${missing.map((index) => `${index.name} of ${index.table}`).join(', ')}`
   const advice =
-    'A running server builds them one after the other; System shows the progress. Until then lists and searches are slow.'
+    'A running server builds them one after the other; Settings, Jobs and nodes, shows the progress. Until then lists and searches are slow.'
   return [{ name, state: 'warning', found, advice }]
 }
 
