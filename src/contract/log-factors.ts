@@ -169,9 +169,14 @@ export function channelsIn(factors: Factors): ReadonlySet<number> {
 }
 
 /** The most that may be charged by the row, whatever the call cost: the hold, or nothing for a reply that was not delivered. */
-export function mostOf({ undelivered, above_hold, held, admin_info: info }: Factors): number | undefined {
-  if (undelivered || info?.site_cost?.reason === 'undelivered') return 0
-  return above_hold ? held : undefined
+export function mostOf(factors: Factors): number | undefined {
+  if (isUndelivered(factors)) return 0
+  return factors.above_hold ? factors.held : undefined
+}
+
+/** Whether the reply never reached the caller. */
+export function isUndelivered({ undelivered, admin_info: info }: Factors): boolean {
+  return undelivered === true || info?.site_cost?.reason === 'undelivered'
 }
 
 /** Usage of other models during the call. */

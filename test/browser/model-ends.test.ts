@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { evaluateAlerts } from '../../src/server/jobs/evaluate-alerts.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, chat, completion, settledCharges } from '../relay/stage.ts'
-import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
+import { expectFit, go, looks, openStage, type Stage, shoot } from './stage.ts'
 
 /** Models that end, and replies by other models, where admins and users see them. */
 let stage: Stage
@@ -63,10 +63,7 @@ it.each(
   const { language } = look
   const say = words[language]
   const { page, problems } = await stage.open('root', { ...look, height: 900 })
-  const shot = async (of: Page, name: string) => {
-    if (process.env.SHOTS)
-      await of.screenshot({ path: `${process.env.SHOTS}/ends-${name}-${language}-${look.width}-${look.scheme}.png` })
-  }
+  const shot = (of: Page, name: string) => shoot(of, `ends-${name}`, look)
 
   await go(page, '/pricing')
   await page

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, chat, settledCharges } from '../relay/stage.ts'
-import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
+import { expectFit, go, looks, openStage, type Stage, shoot } from './stage.ts'
 
 /** What an operator has to see: a call that was not delivered, with its bill, and addresses that callers can forge. */
 let stage: Stage
@@ -52,10 +52,7 @@ it.each(
   const { language } = look
   const say = words[language]
   const { page, problems } = await stage.open('root', { ...look, height: 900 })
-  const shot = async (of: Page, name: string) => {
-    if (process.env.SHOTS)
-      await of.screenshot({ path: `${process.env.SHOTS}/${name}-${language}-${look.width}-${look.scheme}.png`, fullPage: true })
-  }
+  const shot = (of: Page, name: string) => shoot(of, `${name}`, look)
   await go(page, '/log')
   await page.getByText(say.mark, { exact: true }).first().waitFor()
   await page.getByRole('button', { name: say.details }).first().click()

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, chat, completion, settledCharges } from '../relay/stage.ts'
-import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
+import { expectFit, go, looks, openStage, type Stage, shoot } from './stage.ts'
 
 /** A channel whose upstream adds to prompts: the question in the list, the answer in the form, and the rows of its calls. */
 let stage: Stage
@@ -65,10 +65,7 @@ it.each(
       .execute()
     bus.publish('channels', channelId)
     const { page, problems } = await stage.open('root', { ...look, height: 900 })
-    const shot = async (of: Page, name: string) => {
-      if (process.env.SHOTS)
-        await of.screenshot({ path: `${process.env.SHOTS}/prompts-${name}-${language}-${look.width}-${look.scheme}.png` })
-    }
+    const shot = (of: Page, name: string) => shoot(of, `prompts-${name}`, look)
 
     await go(page, '/channel')
     const question = page.getByText(say.question).first()

@@ -194,3 +194,9 @@ export async function expectFit(
     .soft(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${page.url()} is wider than the window`)
     .toBeLessThanOrEqual(0)
 }
+
+/** Writes a picture of the page into the folder SHOTS, if one is named, for a person to look at. */
+export async function shoot(page: Page, name: string, { language, width, scheme }: PageSettings): Promise<void> {
+  const folder = process.env.SHOTS
+  if (folder) await page.screenshot({ path: `${folder}/${name}-${language}-${width}-${scheme}.png`, fullPage: true })
+}

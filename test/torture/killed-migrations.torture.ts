@@ -1,12 +1,11 @@
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Kysely, sql } from 'kysely'
 import { expect, it, onTestFinished } from 'vitest'
-import { migrations } from '../../src/server/db/migrations/index.ts'
 import { databaseFile, openSqliteDatabase } from '../../src/server/db/open.ts'
 import { testMasterKey } from '../helpers/core.ts'
 import { freshDatabase } from '../helpers/databases.ts'
+import { migrateBefore } from '../helpers/older-schema.ts'
 import { startProcess } from '../helpers/process.ts'
 import { sluice, startSluice } from '../helpers/sluice.ts'
 import { newFolder } from '../helpers/templates.ts'
@@ -52,18 +51,11 @@ it(`a database whose migration is killed, at ${kills} moments of it, is complete
 /** A database of the version before `firstLong`, with a long log. */
 async function olderFile(): Promise<string> {
   const file = join(newFolder(), databaseFile)
-  const { raw, db, close } = openSqliteDatabase(file)
-  raw.exec('create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)')
-  for (const { name, up } of migrations.slice(
-    0,
-    migrations.findIndex(({ name }) => name === firstLong),
-  )) {
-    await up(db as unknown as Kysely<unknown>, 'sqlite')
-    await sql`insert into kysely_migration values (${name}, '2026-01-01T00:00:00.000Z')`.execute(db)
-  }
-  raw.exec(`insert into logs (user_id, created_at, type, username, token_name, model_name, request_id)
+  const database = openSqliteDatabase(file)
+  await migrateBefore(database, firstLong)
+  database.raw.exec(`insert into logs (user_id, created_at, type, username, token_name, model_name, request_id)
     with recursive s (n) as (select 1 union all select n + 1 from s where n < ${rows})
     select n % 50, 1760000000 + n, 2, 'user', 'token', 'model', 'request-' || n from s`)
-  await close()
+  await database.close()
   return file
 }

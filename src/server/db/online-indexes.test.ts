@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { freshDatabase } from '../../../test/helpers/databases.ts'
+import { migrateBefore } from '../../../test/helpers/older-schema.ts'
 import { isTorture } from '../../../test/helpers/torture.ts'
 import { migrate } from './migrate.ts'
 import { planMigrations } from './migration-plan.ts'
-import { migrations } from './migrations/index.ts'
 import { buildIndexes, indexesToBuild } from './online-indexes.ts'
 import { type Database, openDatabase } from './open.ts'
 
@@ -77,16 +77,7 @@ async function olderDatabase(): Promise<Extract<Database, { dialect: 'postgres' 
     await test.drop()
   })
   if (database.dialect !== 'postgres') throw new Error('PostgreSQL is needed')
-  await sql`create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)`.execute(
-    database.db,
-  )
-  for (const { name, up } of migrations.slice(
-    0,
-    migrations.findIndex(({ name }) => name === before),
-  )) {
-    await up(database.db as unknown as Kysely<unknown>, 'postgres')
-    await sql`insert into kysely_migration values (${name}, ${new Date().toISOString()})`.execute(database.db)
-  }
+  await migrateBefore(database, before)
   await sql`insert into logs (user_id, created_at, type, username, token_name, model_name, request_id)
     select n % 50, 1760000000 + n, 2, 'user', 'token', 'model', 'request-' || n from generate_series(1, ${sql.lit(rows)}) as s (n)`.execute(
     database.db,

@@ -3,6 +3,7 @@ import { IconCheck } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { type Bill, billOf, type FixedBill, type TokenBill } from '../../../contract/bill.ts'
 import { type Decimal, decimalText, product } from '../../../contract/decimal.ts'
+import { isUndelivered } from '../../../contract/log-factors.ts'
 import { usdFigure } from '../../../contract/quota.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
@@ -51,7 +52,7 @@ export function BillTable({ row }: { row: LogRow }) {
             <SumRow name={say('roundedUp')} usd={usdOf(bill.rounded)} units={formatCount(bill.rounded)} />
             {bill.atMost !== undefined && (
               <SumRow
-                name={say(bill.atMost === 0 ? 'undeliveredFree' : 'atMostHold')}
+                name={say(isUndelivered(row.factors) ? 'undeliveredFree' : 'atMostHold')}
                 usd={usdOf(bill.atMost)}
                 units={formatCount(bill.atMost)}
               />
