@@ -4,8 +4,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 const mb = 1024 * 1024
 
-const memory = (pid: number, what: 'VmHWM' | 'VmRSS') =>
-  Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+/** Throws for a process that has ended, also while it is still in the list of processes. */
+function memory(pid: number, what: 'VmHWM' | 'VmRSS'): number {
+  const [, kilobytes] = new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  if (kilobytes === undefined) throw new Error(`Process ${pid} has ended`)
+  return Number(kilobytes) * 1024
+}
 
 /** The greatest growth of the process during `work`, in megabytes. */
 export async function memoryGrowth(pid: number, work: () => Promise<unknown>): Promise<number> {

@@ -69,9 +69,7 @@ eachDatabase('sluice import', (_fresh, kind) => {
     const isRunning = () => child.exitCode === null && child.signalCode === null
     while (isRunning()) {
       try {
-        const resident = child.pid ? peakResidentMb(child.pid) : 0
-        // NaN once the process has ended.
-        if (resident > peak) peak = resident
+        if (child.pid) peak = Math.max(peak, peakResidentMb(child.pid))
       } catch {
         // The process has just ended.
       }
