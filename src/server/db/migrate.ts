@@ -3,6 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { isContention } from './contention.ts'
 import { requireOwn } from './foreign-database.ts'
 import { resuming } from './interrupted-migration.ts'
+import { changedBy, statementsOf } from './migration-statements.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 import { withoutLargeIndexes } from './online-indexes.ts'
 import type { Database } from './open.ts'
@@ -12,6 +13,8 @@ import { isBusy, lockForServer } from './sqlite-file.ts'
 /** How long a migration waits for other nodes that migrate, and for the locks of its tables. */
 const waitMs = 5 * 60_000
 const lockTimeout = '200ms'
+/** Autovacuum gives way to those who have waited for a second. This lock keeps it out, and no request waits behind it. */
+const reserveTimeout = '5s'
 const retryMs = 200
 /** The migrator of Kysely, which older versions use, takes the same lock. */
 const lockId = '3853314791062309107'
@@ -79,7 +82,8 @@ function pendingAfter(before: ReadonlySet<string>): readonly Migration[] {
   return migrations.filter(({ name }) => !before.has(name))
 }
 
-async function apply({ db, dialect }: Database, { name, up }: Migration): Promise<void> {
+async function apply({ db, dialect }: Database, migration: Migration): Promise<void> {
+  const { name, up } = migration
   await db.transaction().execute(async (within: Transaction<Tables>) => {
     if (dialect === 'postgres') {
       // A lock that is waited for keeps requests of other nodes waiting behind it.
@@ -92,11 +96,23 @@ async function apply({ db, dialect }: Database, { name, up }: Migration): Promis
     )
     const { rows } = await sql`select 1 from ${applied} where name = ${name}`.execute(within)
     if (rows.length > 0) return
+    if (dialect === 'postgres') await reserveTables(within, migration)
     // A migration is about the schema as it is then, which no type describes.
     const schema = within as unknown as Kysely<unknown>
     await up(dialect === 'sqlite' ? resuming(schema, name) : withoutLargeIndexes(schema), dialect)
     await sql`insert into ${applied} (name, timestamp) values (${name}, ${new Date().toISOString()})`.execute(within)
   })
+}
+
+/** Keeps autovacuum out of the tables that a migration changes, which it may otherwise hold for longer than anybody waits. */
+async function reserveTables(within: Transaction<Tables>, migration: Migration): Promise<void> {
+  await sql`select set_config('lock_timeout', ${reserveTimeout}, true)`.execute(within)
+  const changed = (await statementsOf(migration, 'postgres')).flatMap((text) => changedBy(text) ?? [])
+  for (const table of new Set(changed)) {
+    const { rows } = await sql`select 1 where to_regclass(${table}) is not null`.execute(within)
+    if (rows.length > 0) await sql`lock table ${sql.table(table)} in share update exclusive mode`.execute(within)
+  }
+  await sql`select set_config('lock_timeout', ${lockTimeout}, true)`.execute(within)
 }
 
 async function waitForLocks({ name }: Migration, attempt: () => Promise<void>): Promise<void> {

@@ -7,8 +7,8 @@ import { queriesOver } from './queries-over.ts'
 export interface Index {
   readonly name: string
   readonly table: string
-  /** The statement that creates it, beginning with `create index`. */
-  readonly text: string
+  /** What follows the name of the table in the statement that creates it. */
+  readonly definition: string
 }
 
 /** A table with more rows is large: an index of that many is built within about 50 ms. */
@@ -27,13 +27,18 @@ export async function statementsOf({ up }: Migration, dialect: Dialect): Promise
 
 /** The index that a statement creates; undefined for a unique one, which has to be there at once. */
 export function indexOf(text: string): Index | undefined {
-  const [, name, table] = /^\s*create index "?(\w+)"? on "?(\w+)"?/.exec(text) ?? []
-  return name && table ? { name, table, text: text.trim() } : undefined
+  const [, name, table, definition] = /^\s*create index "?(\w+)"? on "?(\w+)"?([^]*)/.exec(text) ?? []
+  return name && table && definition ? { name, table, definition: definition.trim() } : undefined
 }
 
 /** The name of the index that a statement drops. */
 export function droppedBy(text: string): string | undefined {
   return /^\s*drop index "?(\w+)"?/.exec(text)?.[1]
+}
+
+/** The table whose definition a statement changes. */
+export function changedBy(text: string): string | undefined {
+  return /^\s*alter table "?(\w+)"?/.exec(text)?.[1] ?? indexOf(text)?.table
 }
 
 /** Whether a table of PostgreSQL has so many rows that its indexes are built beside requests. A table that does not exist is not large. */

@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { freshDatabase } from '../../../test/helpers/databases.ts'
 import { migrateBefore } from '../../../test/helpers/older-schema.ts'
+import { otherNodes } from '../../../test/helpers/other-nodes.ts'
 import { isTorture } from '../../../test/helpers/torture.ts'
 import { migrate } from './migrate.ts'
 import { planMigrations } from './migration-plan.ts'
@@ -22,7 +22,10 @@ it(`a database with ${rows} log rows is migrated while others write and read: no
     { what: 'index logs_failed on logs', lock: 'none', isOnline: true, rows },
     { what: 'index logs_failed_request on logs', lock: 'none', isOnline: true, rows },
   ])
-  const others = otherNodes(database.url)
+  const others = otherNodes(database.url, {
+    write: logRow,
+    read: 'select count(*) from logs where created_at > 1760000000',
+  })
   await migrate(database)
   const { missing, unused } = await indexesToBuild(database)
   expect(missing.map(({ name }) => name)).toEqual([
@@ -84,33 +87,6 @@ async function olderDatabase(): Promise<Extract<Database, { dialect: 'postgres' 
   )
   await sql`analyze logs`.execute(database.db)
   return database
-}
-
-/** Writes and reads as nodes of the version before do, which wait at most a second for a lock. */
-function otherNodes(url: string) {
-  const pool = new pg.Pool({ connectionString: url, lock_timeout: 1000 })
-  const failures: unknown[] = []
-  let written = 0
-  let isOver = false
-  const work = async () => {
-    while (!isOver) {
-      await pool.query(logRow).then(
-        () => written++,
-        (error: unknown) => failures.push(error),
-      )
-      await pool.query(`select count(*) from logs where created_at > 1760000000`).catch((error: unknown) => failures.push(error))
-      await pause(50)
-    }
-  }
-  const working = work()
-  return {
-    async end() {
-      isOver = true
-      await working
-      await pool.end()
-      return { written, failures }
-    },
-  }
 }
 
 async function indexesIn({ db }: Database): Promise<unknown[]> {

@@ -1,8 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { droppedBy, type Index, indexOf, isLarge, statementsOf } from './migration-statements.ts'
 import { migrations } from './migrations/index.ts'
-import type { Database } from './open.ts'
+import type { OnlineSchema, Postgres } from './online-schema.ts'
+import type { Queries } from './open.ts'
+import { isPartitioned, partitionsOf } from './partitions.ts'
 import { queriesOver } from './queries-over.ts'
 
 /**
@@ -10,9 +11,6 @@ import { queriesOver } from './queries-over.ts'
  * job builds them beside requests, with `concurrently`. Until then the queries that they serve are slow. Which indexes the schema has is
  * read from the migrations themselves.
  */
-type Postgres = Extract<Database, { dialect: 'postgres' }>
-
-const progressMs = 1000
 
 /** The queries of a migration, which leaves indexes of large tables out, and keeps those that they replace. */
 export function withoutLargeIndexes(within: Kysely<unknown>): Kysely<unknown> {
@@ -42,57 +40,56 @@ export async function indexesToBuild({
 export async function buildIndexes(database: Postgres, signal: AbortSignal, tell: (detail: string) => void): Promise<number> {
   const { missing, unused } = await indexesToBuild(database)
   if (missing.length + unused.length === 0) return 0
-  const { openUnlimitedPostgres } = await import('./postgres.ts')
-  // A build waits for transactions that began before it, for as long as they take.
-  const pool = openUnlimitedPostgres(database.direct)
+  const { OnlineSchema } = await import('./online-schema.ts')
+  const schema = new OnlineSchema(database, signal, tell)
   try {
-    for (const { name, text } of missing) {
-      await run(`drop index concurrently if exists "${name}"`, name)
-      await run(text.replace(/^create index/, 'create index concurrently'), name)
+    for (const index of missing) {
+      if (await isPartitioned(database.db, index.table)) await buildOfPartitions(database, schema, index)
+      else await build(schema, index)
     }
-    for (const name of unused) await run(`drop index concurrently if exists "${name}"`, name)
+    for (const name of unused) await dropUnused(database, schema, name)
     return missing.length
   } finally {
-    await pool.end()
-  }
-
-  async function run(text: string, name: string): Promise<void> {
-    signal.throwIfAborted()
-    const ended = new AbortController()
-    const cancel = () => void cancelBuild(database, name)
-    signal.addEventListener('abort', cancel)
-    const telling = tellProgress(database, { name, tell, signal: ended.signal })
-    try {
-      await pool.query(text)
-    } finally {
-      ended.abort()
-      signal.removeEventListener('abort', cancel)
-      await telling
-    }
+    await schema.close()
   }
 }
 
-/** What PostgreSQL says of the builds of an index. */
-const progressOf = (name: string) =>
-  sql`pg_stat_progress_create_index p join pg_class c on c.oid = p.index_relid where c.relname = ${name}`
-
-async function cancelBuild({ db }: Postgres, name: string): Promise<void> {
-  await sql`select pg_cancel_backend(p.pid) from ${progressOf(name)}`.execute(db).catch(() => {})
+async function build(schema: OnlineSchema, { name, table, definition }: Index): Promise<void> {
+  await schema.long(`drop index concurrently if exists "${name}"`, name)
+  await schema.long(`create index concurrently "${name}" on "${table}" ${definition}`, name)
 }
 
-async function tellProgress(
-  { db }: Postgres,
-  { name, tell, signal }: { readonly name: string; readonly tell: (detail: string) => void; readonly signal: AbortSignal },
-): Promise<void> {
-  while (!signal.aborted) {
-    const { rows } = await sql<{ phase: string; percent: number | null }>`
-      select p.phase, floor(100.0 * p.blocks_done / nullif(p.blocks_total, 0)) as percent from ${progressOf(name)}`
-      .execute(db)
-      .catch(() => ({ rows: [] }))
-    const [row] = rows
-    if (row) tell(row.percent === null ? `${name}: ${row.phase}` : `${name}: ${row.phase}, ${row.percent} %`)
-    await pause(progressMs, undefined, { signal, ref: false }).catch(() => {})
+/** PostgreSQL builds the index of a partitioned table beside requests only partition by partition; the whole then takes these over. */
+async function buildOfPartitions({ db }: Postgres, schema: OnlineSchema, { name, table, definition }: Index): Promise<void> {
+  for (const partition of await partitionsOf(db, table)) {
+    const part = { name: nameOfPart(name, table, partition.name), table: partition.name, definition }
+    if (!(await isValid(db, part.name))) await build(schema, part)
   }
+  await schema.brief([table], async (run) => {
+    // An interrupted run may have left it without all of its parts.
+    await run(`drop index if exists "${name}"`)
+    await run(`create index "${name}" on "${table}" ${definition}`)
+  })
+}
+
+/** The index of a partition: that of the table, with the name of the partition in place of the table's. */
+export function nameOfPart(index: string, table: string, partition: string): string {
+  return `${partition}_${index.replace(`${table}_`, '')}`.slice(0, identifierMax)
+}
+
+/** Greatest length of a name in PostgreSQL. */
+const identifierMax = 63
+
+async function isValid(db: Queries, name: string): Promise<boolean> {
+  const { rows } = await sql`select 1 from pg_index where indexrelid = to_regclass(${name}) and indisvalid`.execute(db)
+  return rows.length > 0
+}
+
+async function dropUnused({ db }: Postgres, schema: OnlineSchema, name: string): Promise<void> {
+  const { rows } = await sql`select 1 from pg_class where oid = to_regclass(${name}) and relkind = 'I'`.execute(db)
+  // PostgreSQL drops the index of a partitioned table only at once.
+  if (rows.length > 0) await schema.brief([], (run) => run(`drop index "${name}"`))
+  else await schema.long(`drop index concurrently if exists "${name}"`, name)
 }
 
 /** The indexes that all migrations create and keep, and those that one of them drops. Unique ones are never left out. */

@@ -9,6 +9,7 @@ import { noteNode } from './note-node.ts'
 import { notifyOfBudgets } from './notify-budgets.ts'
 import { notifyOfDisabledChannels } from './notify-disabled-channels.ts'
 import { notifyOfImplausibleUsage } from './notify-implausible-usage.ts'
+import { partitionLog } from './partition-log.ts'
 import { pollUpstreamTasks } from './poll-tasks.ts'
 import { probeModels } from './probe-models.ts'
 import { purgeBudgets } from './purge-budgets.ts'
@@ -36,6 +37,7 @@ import { watchDestinations } from './watch-destinations.ts'
 export const jobs: readonly Job[] = [
   noteNode,
   buildLargeIndexes,
+  partitionLog,
   expireHolds,
   readSpending,
   reconcileLedger,

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type LogPurge, logType } from '../../contract/entities/log.ts'
+import { dropMonths } from '../db/log-partitions.ts'
 import type { Queries } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
@@ -9,8 +10,8 @@ import { recordAudit } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /**
- * Purging the log: deletes consume rows that are older than a time, day by day in small batches, so that other writes run in
- * between. Rows of failed calls have a retention of their own. Rows of top-ups, admins and the system stay; the ledger, balances
+ * Purging the log: deletes consume rows that are older than a time, on PostgreSQL whole months at once, and otherwise day by day in small
+ * batches, so that other writes run in between. Rows of failed calls have a retention of their own. Rows of top-ups, admins and the system stay; the ledger, balances
  * and the sums of the dashboard are never touched.
  */
 
@@ -77,7 +78,7 @@ export async function runPurges(core: Core, signal?: AbortSignal, tell: (detail:
   if (days > 0) {
     const before = seconds(core.steady()) - days * daySeconds
     const from = (await oldestCharge(core.db)) ?? before
-    removed += await removeBefore(core, { from, before, onBatch: async () => !signal?.aborted })
+    removed += await removeBefore(core, { from, before, signal, onBatch: async () => !signal?.aborted })
   }
   return removed + (await removeFailedCalls(core, signal))
 }
@@ -133,7 +134,7 @@ async function runPurge(
       .executeTakeFirstOrThrow()
     return numUpdatedRows > 0n && !signal?.aborted
   }
-  const removed = await removeBefore(core, { from: position, before, onBatch })
+  const removed = await removeBefore(core, { from: position, before, signal, onBatch })
   if (signal?.aborted) return removed
   const finished_at = seconds(core.now())
   await core.db.updateTable('log_purges').set({ finished_at }).where('id', '=', id).where('finished_at', '=', 0).execute()
@@ -143,6 +144,7 @@ async function runPurge(
 interface Removal {
   readonly from: number
   readonly before: number
+  readonly signal: AbortSignal | undefined
   /** Called after each batch with the deleted rows and the progress; false stops it. */
   onBatch(removed: number, reached: number): Promise<boolean>
 }
@@ -150,9 +152,10 @@ interface Removal {
 /**
  * Rows that stay are skipped only once: each batch continues at the end of the previous one, and days without a charge are skipped.
  */
-async function removeBefore(core: Core, { from, before, onBatch }: Removal): Promise<number> {
-  let removed = 0
+async function removeBefore(core: Core, { from, before, signal, onBatch }: Removal): Promise<number> {
+  let removed = await dropOldMonths(core, before, signal)
   let position = from
+  if (removed > 0 && !(await onBatch(removed, position))) return removed
   while (position < before) {
     const oldest = core.db
       .selectFrom('logs')
@@ -173,6 +176,10 @@ async function removeBefore(core: Core, { from, before, onBatch }: Removal): Pro
     await setImmediate()
   }
   return removed
+}
+
+async function dropOldMonths({ database }: Core, before: number, signal = new AbortController().signal): Promise<number> {
+  return database.dialect === 'postgres' ? dropMonths(database, before, signal) : 0
 }
 
 async function nextCharge(db: Queries, from: number, before: number): Promise<number> {
