@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import type { Log } from '../src/contract/entities/log.ts'
 import { backupCommand } from '../src/server/commands/backup.ts'
+import { compactCommand } from '../src/server/commands/compact.ts'
 import { doctorCommand } from '../src/server/commands/doctor.ts'
 import { importCommand } from '../src/server/commands/import.ts'
 import { migrateCommand } from '../src/server/commands/migrate.ts'
@@ -25,9 +26,9 @@ import { ask, chat, completion, httpUpstream, model, settledCharges } from './re
 
 const commands = [
   ...[serveCommand, importCommand, doctorCommand, verifyCommand],
-  ...[backupCommand, restoreCommand, rotateKeyCommand, rootPasswordCommand],
+  ...[backupCommand, restoreCommand, compactCommand, rotateKeyCommand, rootPasswordCommand],
 ]
-const names = ['serve', 'import', 'doctor', 'verify', 'backup', 'restore', 'rotate-key', 'root-password']
+const names = ['serve', 'import', 'doctor', 'verify', 'backup', 'restore', 'compact', 'rotate-key', 'root-password']
 const masterKey = testMasterKey.toString('base64')
 const envOf = ({ database }: Pick<TestServer, 'database'>) => ({ ...database.env, MASTER_KEY: masterKey })
 

@@ -15,6 +15,7 @@ export const units = {
   minutes: { zh: '分钟', en: 'min', of: 'time', size: 60 },
   hours: { zh: '小时', en: '{count|hour|hours}', of: 'time', size: 3600 },
   days: { zh: '天', en: '{count|day|days}', of: 'time', size: 86_400 },
+  bytes: { zh: '字节', en: '{count|byte|bytes}', of: 'bytes', size: 1 },
   kilobytes: { zh: 'KB', en: 'KB', of: 'bytes', size: 1024 },
   megabytes: { zh: 'MB', en: 'MB', of: 'bytes', size: 1024 ** 2 },
 } as const satisfies Record<string, Unit>

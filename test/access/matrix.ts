@@ -300,6 +300,7 @@ const addresses = {
     /api/system/                                GET
     /api/system/first_run                       GET
     /api/system/site_cost                       GET
+    /api/system/storage                         GET
     /api/system/update                          GET
     /api/task/                                  GET
     /api/task/export.csv                        GET

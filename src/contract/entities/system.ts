@@ -84,6 +84,17 @@ export const systemInfo = z.object({
 
 export type SystemInfo = z.output<typeof systemInfo>
 
+/** The disk that the database takes, in bytes. */
+export const storage = z.object({
+  database: z.enum(['sqlite', 'postgres']),
+  bytes: z.number(),
+  /** Space of deleted rows in the file of SQLite, which `sluice compact` gives back. */
+  unused_bytes: z.number(),
+  /** The largest tables with their indexes; none where the file is too long to be measured while a reader waits. */
+  tables: z.array(z.object({ name: z.string(), bytes: z.number(), partitions: z.int() })),
+})
+export type Storage = z.output<typeof storage>
+
 export const firstRun = z.object({ has_channel: z.boolean(), has_token: z.boolean(), has_call: z.boolean() })
 export type FirstRun = z.output<typeof firstRun>
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { siteCostSum } from '../entities/site-cost.ts'
-import { auditRow, auditSorts, auditState, firstRun, job, release, systemInfo } from '../entities/system.ts'
+import { auditRow, auditSorts, auditState, firstRun, job, release, storage, systemInfo } from '../entities/system.ts'
 import { oneBasedPage, page, queryInt, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
@@ -45,6 +45,7 @@ export const systemRoutes = routes({
     summary: 'Site costs by reason and channel: 24 hours, 30 days, all time',
     reply: z.array(siteCostSum),
   },
+  'GET /api/system/storage': { access: 'admin', summary: 'Disk space of the database, by table', reply: storage },
   'GET /api/system/first_run': {
     access: 'admin',
     summary: 'Completed steps of a new installation: a channel, a token of the caller, a charged call',

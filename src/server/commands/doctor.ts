@@ -6,7 +6,9 @@ import { sql } from 'kysely'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { newRedisClient } from '../bus/redis-client.ts'
 import { openChannel } from '../channels/model-index.ts'
+import { obstacleToPartitions } from '../db/log-partitions.ts'
 import { indexesToBuild } from '../db/online-indexes.ts'
+import { storageOf, tableSizes } from '../db/storage.ts'
 import { type Env, readEnv } from '../env.ts'
 import { riskyProxies } from '../lib/client-address.ts'
 import { callConfigured, UpstreamAgents } from '../lib/http-client.ts'
@@ -184,6 +186,7 @@ async function examineOpen(core: Core): Promise<Check[]> {
       { name: 'Database', state: 'ok', found },
       ...checkJournal(core),
       ...(await checkIndexes(core)),
+      ...(await checkStorage(core)),
       ...(await checkPooler(core)),
       await checkClock(core),
       ...(await checkChannels(core, upstream)),
@@ -237,6 +240,37 @@ async function checkIndexes({ database }: Core): Promise<Check[]> {
     'A running server builds them one after the other; Settings, Jobs and nodes, shows the progress. Until then lists and searches are slow.'
   return [{ name, state: 'warning', found, advice }]
 }
+
+/** Deleted space below this share of the file, and below so many bytes, is not worth a stop of the server. */
+const unusedShare = 0.25
+const unusedLeast = 100 * mega
+const largestTables = 5
+
+/** The largest tables; on SQLite also the space that `compact` gives back. */
+async function checkStorage({ database }: Core): Promise<Check[]> {
+  progress('measuring the tables')
+  const { bytes, unusedBytes } = await storageOf(database)
+  const tables = (await tableSizes(database)).slice(0, largestTables)
+  const sizes = tables.map(
+    (table) => `${table.name} ${textOfMb(table.bytes)}${table.partitions > 0 ? ` in ${table.partitions} partitions` : ''}`,
+  )
+  const found = `${textOfMb(bytes)}: ${sizes.join(', ')}`
+  const partitioning = database.dialect === 'postgres' ? await obstacleToPartitions(database) : undefined
+  if (partitioning !== undefined)
+    return [
+      {
+        name: 'Storage',
+        state: 'warning',
+        found: `${found}; ${partitioning}`,
+        advice: 'Deleted rows of the log give no space back until it is partitioned by month.',
+      },
+    ]
+  if (unusedBytes < Math.max(unusedLeast, bytes * unusedShare)) return [{ name: 'Storage', state: 'ok', found }]
+  const advice = `${textOfMb(unusedBytes)} are the space of deleted rows: stop the server and run compact to give it back.`
+  return [{ name: 'Storage', state: 'warning', found, advice }]
+}
+
+const textOfMb = (bytes: number) => `${Math.ceil(bytes / mega)} MB`
 
 const skewMostMs = 2000
 

@@ -5,6 +5,7 @@ import { startFailure } from '../lib/start-failure.ts'
 import { version } from '../lib/version.ts'
 import { backupCommand } from './backup.ts'
 import { exitCodes } from './command.ts'
+import { compactCommand } from './compact.ts'
 import { doctorCommand } from './doctor.ts'
 import { importCommand } from './import.ts'
 import { migrateCommand } from './migrate.ts'
@@ -32,6 +33,7 @@ for (const command of [
   verifyCommand,
   backupCommand,
   restoreCommand,
+  compactCommand,
   rotateKeyCommand,
   rootPasswordCommand,
 ])

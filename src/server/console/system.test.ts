@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../../../test/helpers/app.ts'
 import { anyDatabase } from '../../../test/helpers/databases.ts'
-import type { AuditRow, Release, SystemInfo, SystemJob } from '../../contract/entities/system.ts'
+import type { AuditRow, Release, Storage, SystemInfo, SystemJob } from '../../contract/entities/system.ts'
 import { isNewer } from '../notify/latest-release.ts'
 
 type Page<Item> = { items: Item[]; total: number; page: number; page_size: number }
@@ -88,6 +88,10 @@ anyDatabase('the installation', (_fresh, kind) => {
       { name: server.app.node, alive: true, here: true },
       { ...gone, alive: false, here: false },
     ])
+    const { tables, bytes, ...storage } = await server.call<Storage>('GET /api/system/storage')
+    expect(storage).toEqual({ database: kind, unused_bytes: expect.any(Number) })
+    expect(tables.length).toBe(12)
+    expect(tables.reduce((sum, table) => sum + table.bytes, 0)).toBeLessThanOrEqual(bytes)
     expect(await server.call('GET /api/system/first_run')).toEqual({ has_channel: false, has_token: false, has_call: false })
     expect(await (await server.raw('GET /api/status/test')).json()).toMatchObject({ success: true, message: '服务运行正常' })
   })

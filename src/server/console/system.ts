@@ -3,7 +3,7 @@ import type { systemRoutes } from '../../contract/routes/system.ts'
 import { oneBased } from '../db/page.ts'
 import { jobs } from '../jobs/index.ts'
 import { listJobs } from '../jobs/list-jobs.ts'
-import { readFirstRun, readSystem } from '../jobs/read-system.ts'
+import { readFirstRun, readStorage, readSystem } from '../jobs/read-system.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { readLatestRelease } from '../notify/latest-release.ts'
@@ -39,6 +39,8 @@ export const systemHandlers: Handlers<typeof systemRoutes, Context> = {
   'GET /api/system/': ({ app }) => readSystem(app),
 
   'GET /api/system/site_cost': ({ app }) => sumSiteCosts(app.db, seconds(app.now())),
+
+  'GET /api/system/storage': ({ app, disconnected }) => readStorage(app, disconnected),
 
   'GET /api/system/first_run': (context) => readFirstRun(context.app, requireCaller(context)),
 

@@ -42,7 +42,7 @@ export interface PartitionSettings {
  */
 export async function partitionLog(database: Postgres, { now, signal, tell }: PartitionSettings): Promise<Partitioned> {
   const wasPartitioned = await isPartitioned(database.db, table)
-  const obstacle = wasPartitioned ? undefined : await obstacleOf(database)
+  const obstacle = await obstacleToPartitions(database)
   if (obstacle !== undefined) return { hasChanged: false, detail: obstacle }
   const missing = wasPartitioned ? await missingMonths(database, now()) : []
   if (wasPartitioned && missing.length === 0) return { hasChanged: false, detail: 'complete' }
@@ -60,8 +60,9 @@ export async function partitionLog(database: Postgres, { now, signal, tell }: Pa
   }
 }
 
-/** What keeps the log one table; undefined if nothing does. */
-async function obstacleOf(database: Postgres): Promise<string | undefined> {
+/** What keeps the log one table; undefined if it is partitioned, or nothing does. */
+export async function obstacleToPartitions(database: Postgres): Promise<string | undefined> {
+  if (await isPartitioned(database.db, table)) return undefined
   const { missing } = await indexesToBuild(database)
   if (missing.some((index) => index.table === table)) return 'waiting for the indexes of the log'
   const { rows } = await sql<{ what: string }>`

@@ -27,7 +27,7 @@ export async function statementsOf({ up }: Migration, dialect: Dialect): Promise
 
 /** The index that a statement creates; undefined for a unique one, which has to be there at once. */
 export function indexOf(text: string): Index | undefined {
-  const [, name, table, definition] = /^\s*create index "?(\w+)"? on "?(\w+)"?([^]*)/.exec(text) ?? []
+  const [, name, table, definition] = /^\s*create index "?(\w+)"? on "?(\w+)"?(.*)/s.exec(text) ?? []
   return name && table && definition ? { name, table, definition: definition.trim() } : undefined
 }
 

@@ -1,4 +1,5 @@
-import type { FirstRun, SystemInfo } from '../../contract/entities/system.ts'
+import type { FirstRun, Storage, SystemInfo } from '../../contract/entities/system.ts'
+import { storageOf, tableSizes } from '../db/storage.ts'
 import { riskyProxies } from '../lib/client-address.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Caller } from '../options/core.ts'
@@ -6,6 +7,8 @@ import type { App } from '../parts.ts'
 import { memoryMb } from './note-node.ts'
 
 const aliveSeconds = 60
+const measuredMs = 10_000
+const tablesMax = 12
 
 /** The installation as it runs now. The answering node is in the list even before its first report. */
 export async function readSystem(app: App): Promise<SystemInfo> {
@@ -25,6 +28,20 @@ export async function readSystem(app: App): Promise<SystemInfo> {
     update_feed: options.current.ReleaseFeedUrl !== '',
     nodes: [own, ...rows].map((row) => ({ ...row, alive: now - row.seen_at <= aliveSeconds, here: row.name === node })),
   }
+}
+
+/** What the database takes on the disk. To measure its tables, SQLite reads the whole file, for ten seconds at most. */
+export async function readStorage({ database, reader }: App, disconnected: AbortSignal): Promise<Storage> {
+  const { dialect } = database
+  const { bytes, unusedBytes } = await storageOf({ dialect, db: reader.queries(disconnected) })
+  const tooLong = AbortSignal.timeout(measuredMs)
+  const tables = await tableSizes({ dialect, db: reader.queries(AbortSignal.any([disconnected, tooLong])) }).catch(
+    (error: unknown) => {
+      if (!tooLong.aborted) throw error
+      return []
+    },
+  )
+  return { database: dialect, bytes, unused_bytes: unusedBytes, tables: tables.slice(0, tablesMax) }
 }
 
 /** The completed steps of a new installation, of three. */

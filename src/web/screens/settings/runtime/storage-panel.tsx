@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query'
+import type { Storage } from '../../../../contract/entities/system.ts'
+import { units } from '../../../../contract/units.ts'
+import { useLocal, useText } from '../../../lib/i18n.ts'
+import { inLargerUnits } from '../../../lib/measures.ts'
+import { read } from '../../../lib/query.ts'
+import { DataTable } from '../../../ui/data-table.tsx'
+import type { Column } from '../../../ui/listing.ts'
+import { Notice } from '../../../ui/notice.tsx'
+import { Panel } from '../../../ui/panel.tsx'
+import styles from './runtime.module.css'
+import { texts } from './texts.ts'
+
+/** Deleted space below this share of the file is not worth a stop of the server. */
+const worthCompacting = 0.25
+
+/** The disk space of the database, by table. */
+export function StoragePanel() {
+  const say = useText(texts)
+  const sizeOf = useSize()
+  const storage = useQuery(read('GET /api/system/storage'))
+  const tables = useQuery({ ...read('GET /api/system/storage'), select: (measured) => measured.tables })
+  const { bytes = 0, unused_bytes: unused = 0 } = storage.data ?? {}
+  return (
+    <Panel
+      title={say('storage')}
+      description={say('storageHint')}
+      aside={storage.data && say('storageTotal', { size: sizeOf(bytes) })}
+    >
+      {unused > bytes * worthCompacting && (
+        <div className={styles.nodes}>
+          <Notice kind="info" title={say('storageUnused', { size: sizeOf(unused) })}>
+            {say('storageCompact')}
+          </Notice>
+        </div>
+      )}
+      <DataTable
+        label={say('storage')}
+        dense
+        columns={useColumns()}
+        list={tables}
+        rowKey={({ name }) => name}
+        empty={{ title: say('storageEmpty') }}
+      />
+    </Panel>
+  )
+}
+
+function useColumns(): Column<Storage['tables'][number]>[] {
+  const say = useText(texts)
+  const sizeOf = useSize()
+  return [
+    {
+      key: 'table',
+      title: say('table'),
+      heads: true,
+      cell: ({ name, partitions: count }) => (
+        <span className={styles.tags}>
+          <code>{name}</code>
+          {count > 0 && <small className={styles.quiet}>{say('partitions', { count })}</small>}
+        </span>
+      ),
+    },
+    { key: 'size', title: say('size'), align: 'right', cell: ({ bytes }) => sizeOf(bytes) },
+  ]
+}
+
+function useSize(): (bytes: number) => string {
+  const local = useLocal()
+  return (bytes) => inLargerUnits(bytes, units.bytes, local) ?? `${bytes} B`
+}
