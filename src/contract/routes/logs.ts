@@ -17,7 +17,8 @@ const ownFilters = {
 }
 const allFilters = { ...ownFilters, username: queryText, channel: queryInt, user_id: queryInt, site_cost: queryText }
 const place = { ...oneBasedPage, before: queryText, sort: querySort(logSorts) }
-const listed = page(log).extend({ next: z.string() })
+/** `searched_to` is the time that a search has reached when it goes on with `next` before its page is full, else 0. */
+const listed = page(log).extend({ next: z.string(), searched_to: z.int() })
 const zone = { time_zone: queryText }
 const csv = { type: 'text/csv', fileName: 'log.csv' } as const
 const jsonl = { type: 'application/x-ndjson', fileName: 'log.jsonl' } as const

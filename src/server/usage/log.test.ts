@@ -434,6 +434,33 @@ eachDatabase('logs', (fresh, kind) => {
     await check()
   })
 
+  it('searches for a token in parts, from either end, while its hours are not rolled up', async () => {
+    for (let hour = 0; hour < 40; hour++) await add({ created_at: nowSeconds - hour * hourSeconds, token_name: 'often' })
+    const times = [1, 20, 39].map((hour) => nowSeconds - hour * hourSeconds - 5)
+    for (const created_at of times) await add({ created_at, token_name: 'rare' })
+    for (const order of ['newest', 'oldest'] as const) {
+      const found: number[] = []
+      const reached: number[] = []
+      for (let before: string | undefined = ''; before !== undefined; ) {
+        // Each call reads one piece.
+        const asked = { filter: { token_name: 'rare' }, page: { offset: 0, limit: 10 }, order, before, searchMs: 0 }
+        const { items, next, searched_to } = await listLogs(core, asked)
+        found.push(...items.map(({ created_at }) => created_at))
+        if (searched_to > 0) reached.push(searched_to)
+        before = next === '' ? undefined : next
+      }
+      const sign = order === 'newest' ? -1 : 1
+      const inOrder = (all: readonly number[]) => all.toSorted((one, other) => sign * (one - other))
+      expect(found).toEqual(inOrder(times))
+      expect(reached.length).toBeGreaterThan(10)
+      expect(reached).toEqual(inOrder(reached))
+    }
+    const second = { filter: { token_name: 'rare' }, page: { offset: 2, limit: 1 } }
+    expect((await listLogs(core, second)).items).toMatchObject([{ created_at: times[2] }])
+    const part = await listLogs(core, { ...second, searchMs: 0 })
+    expect(part).toMatchObject({ items: [], searched_to: expect.any(Number) })
+  })
+
   it('keeps the usage of a token in an hour whose rows were purged before a late charge', async () => {
     const at = nowSeconds - 5 * hourSeconds
     const consumed = async (token_name: string) => (await logStatistics(core, { token_name })).quota

@@ -23,32 +23,40 @@ export interface LogQuery {
   readonly order?: Order
   /** The total is not needed. */
   readonly uncounted?: true
+  readonly searchMs?: number
 }
 
 interface Listed {
   readonly items: Log[]
   /**
    * Exact up to 10,000 rows after the beginning of the page, otherwise that bound; not counted for pages that are requested by
-   * cursor.
+   * cursor. At least the rows up to the end of the page where counting would take too long.
    */
   readonly total: number
   /** The cursor of the next page; '' at the end. Such pages cost the same at any depth. */
   readonly next: string
+  /** The time, in unix seconds, up to which a search has come that goes on with `next`; 0 when its page is complete. */
+  readonly searched_to: number
 }
 
 /** Rows for admins, newest first by default. */
 export async function listLogs(
   core: Core,
-  { filter, page, before = '', order = 'newest', uncounted }: LogQuery,
+  { filter, page, before = '', order = 'newest', uncounted, searchMs }: LogQuery,
 ): Promise<Listed> {
   const place = readPlace(before)
   const found = await resolveFilter(core.db, filter)
-  if (!found) return { items: [], total: 0, next: '' }
+  if (!found) return { items: [], total: 0, next: '', searched_to: 0 }
 
   const from = place ?? { at: 0, skip: page.offset }
-  const rows = await readRows(core.db, found, { ...from, order, limit: page.limit })
-  const total = place || uncounted ? 0 : await countRows(core.db, found, page.offset)
-  return { items: rows.map(presentLog), total, next: rows.length < page.limit ? '' : placeAfter(rows, place) }
+  const { rows, rest } = await readRows(core.db, found, { ...from, order, limit: page.limit, searchMs })
+  const items = rows.map(presentLog)
+  const seen = page.offset + rows.length
+  if (rest) {
+    return { items, total: place || uncounted ? 0 : seen, next: placeText(rest), searched_to: rest.searchedTo }
+  }
+  const total = place || uncounted ? 0 : ((await countRows(core.db, found, page.offset)) ?? seen)
+  return { items, total, next: rows.length < page.limit ? '' : placeAfter(rows, place), searched_to: 0 }
 }
 
 /** Rows of one user for that user: no channel, no members for admins, and no number that reveals how many rows others have. */
@@ -161,5 +169,9 @@ function placeAfter(rows: readonly LogRow[], from: Cursor | undefined): string {
   const at = rows.at(-1)?.created_at ?? 0
   const sameSecond = rows.filter(({ created_at }) => created_at === at).length
   // A second with more rows than a page continues at the end of the previous page.
-  return `${at}-${sameSecond + (from?.at === at ? from.skip : 0)}`
+  return placeText({ at, skip: sameSecond + (from?.at === at ? from.skip : 0) })
+}
+
+function placeText({ at, skip }: Cursor): string {
+  return `${at}-${skip}`
 }

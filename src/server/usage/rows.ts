@@ -9,7 +9,8 @@ import { rollupEnd } from './rollup.ts'
 
 /**
  * Finding rows of a log of any length: along an index from the newest row. Filters without an index of `logs` are looked up in the
- * hour buckets first.
+ * hour buckets first. Hours of tokens are known once they are rolled up; hours after these are read piece by piece, until the time for a search
+ * is over.
  */
 
 /** `channel_name` is null for a deleted channel. */
@@ -28,6 +29,9 @@ type LogQuery = SelectQueryBuilder<Tables, 'logs', LogRow>
 
 const bucketsMax = 2000
 const daySeconds = 86_400
+/** The time for which hours that are not rolled up are searched, and about the time that a piece of them takes. */
+const searchMs = 800
+const pieceMs = 100
 
 /** Matching rows with the names of their channels, newest first. Every order and range is covered by an index of `logs`. */
 export function newestLogs(db: Queries, filter: ResolvedFilter): LogQuery {
@@ -41,6 +45,19 @@ export function logsInOrder(db: Queries, filter: ResolvedFilter, order: Order): 
 interface PageRequest extends Cursor {
   readonly order: Order
   readonly limit: number
+  /** The time after which a search through hours that are not rolled up ends; less than a second if absent. */
+  readonly searchMs?: number
+}
+
+export interface PageRows {
+  readonly rows: LogRow[]
+  /** Where a search goes on whose time was over before the page was full. */
+  readonly rest?: Rest | undefined
+}
+
+interface Rest extends Cursor {
+  /** The last time, in unix seconds, whose rows were searched. */
+  readonly searchedTo: number
 }
 
 /** Matching rows in no order. Those with a site cost are found by way of the few rows of `site_costs`, not by a search through the log. */
@@ -66,13 +83,96 @@ export function matchingRows(db: Queries, filter: ResolvedFilter): SelectQueryBu
 }
 
 /** A page of matching rows in the order of their times. */
-export async function readRows(db: Queries, filter: ResolvedFilter, page: PageRequest): Promise<LogRow[]> {
+export async function readRows(db: Queries, filter: ResolvedFilter, page: PageRequest): Promise<PageRows> {
   const { at, order } = page
   const rest = at === 0 ? filter : beginningAt(filter, at, order)
-  if (!isLocated(filter)) return readAlong(db, rest, page)
+  if (!isLocated(filter)) return { rows: await readAlong(db, rest, page) }
 
   const kept = await sinceFirstRow(db, rest)
-  if (!kept) return []
+  if (!kept) return { rows: [] }
+  return filter.token_name ? readOfToken(db, kept, page) : { rows: await readLocated(db, kept, page) }
+}
+
+/** Rows of a token: of the hours that are not rolled up, and of those that are. */
+async function readOfToken(db: Queries, filter: ResolvedFilter, page: PageRequest): Promise<PageRows> {
+  const { recent, rolled } = await splitByRollup(db, filter)
+  const { order, skip, limit } = page
+  if (order === 'oldest') {
+    const rows = await readLocated(db, rolled, page)
+    if (rows.length === limit) return { rows }
+    const skipped = rows.length > 0 || skip === 0 ? 0 : await countOf(db, await locatedRows(db, rolled), skip)
+    const { rows: more, rest } = await readPieces(db, recent, { ...page, skip: skip - skipped, limit: limit - rows.length })
+    return { rows: [...rows, ...more], rest }
+  }
+  const { rows, rest, toSkip } = await readPieces(db, recent, page)
+  if (rows.length === limit || rest) return { rows, rest }
+  const more = await readLocated(db, rolled, { ...page, skip: toSkip, limit: limit - rows.length })
+  return { rows: [...rows, ...more] }
+}
+
+/** The rest of a filter after and before the end of the rollup. */
+async function splitByRollup(db: Queries, filter: ResolvedFilter) {
+  const mark = await rollupEnd(db)
+  const end = filter.end_timestamp || Number.MAX_SAFE_INTEGER
+  return {
+    recent: { ...filter, start_timestamp: Math.max(mark, filter.start_timestamp ?? 0) },
+    // An end of 0 would mean none.
+    rolled: { ...filter, end_timestamp: Math.max(1, Math.min(end, mark - 1)) },
+  }
+}
+
+/** Reads a time span piece by piece. `toSkip` is what is left to be skipped behind it. */
+async function readPieces(
+  db: Queries,
+  filter: ResolvedFilter,
+  { order, skip, limit, searchMs: ms = searchMs }: Omit<PageRequest, 'at'>,
+): Promise<PageRows & { readonly toSkip: number }> {
+  const rows: LogRow[] = []
+  let toSkip = skip
+  const latest = performance.now() + ms
+  for (const { from, to } of pieces(await spanOf(db, filter), order)) {
+    const piece = { ...filter, start_timestamp: from, end_timestamp: to }
+    const skipped = toSkip > 0 ? await countAlong(db, piece, toSkip) : 0
+    if (skipped === toSkip) {
+      rows.push(...(await readAlong(db, piece, { order, skip: toSkip, limit: limit - rows.length })))
+    }
+    toSkip -= skipped
+    if (rows.length === limit) break
+    if (performance.now() <= latest) continue
+    const place = order === 'newest' ? { searchedTo: from, at: from - 1 } : { searchedTo: to, at: to + 1 }
+    return { rows, toSkip, rest: { ...place, skip: toSkip } }
+  }
+  return { rows, toSkip }
+}
+
+/** The time span of the rows that a filter allows; undefined when there are none. */
+async function spanOf(
+  db: Queries,
+  { start_timestamp: from = 0, end_timestamp: to = 0 }: ResolvedFilter,
+): Promise<Span | undefined> {
+  const newest = await db.selectFrom('logs').select('created_at').orderBy('created_at', 'desc').limit(1).executeTakeFirst()
+  const last = Math.min(newest?.created_at ?? 0, to || Number.MAX_SAFE_INTEGER)
+  return last < from ? undefined : { from, to: last }
+}
+
+/** The pieces of a time span, each as long as can be read in about `pieceMs`, by the time that the one before took. */
+function* pieces(span: Span | undefined, order: Order): Generator<Span> {
+  if (!span) return
+  let { from, to } = span
+  for (let length = hourSeconds; from <= to; ) {
+    const piece =
+      order === 'newest' ? { from: Math.max(from, to - length + 1), to } : { from, to: Math.min(to, from + length - 1) }
+    const startedAt = performance.now()
+    yield piece
+    const tookMs = performance.now() - startedAt
+    length = tookMs < pieceMs ? length * 2 : Math.max(1, Math.floor(length / 2))
+    if (order === 'newest') to = piece.from - 1
+    else from = piece.to + 1
+  }
+}
+
+async function readLocated(db: Queries, kept: ResolvedFilter, page: PageRequest): Promise<LogRow[]> {
+  const { order } = page
   const buckets = await hourBuckets(db, kept, { order, limit: bucketsMax + 1 })
   const first = buckets[0]?.hour
   if (first === undefined) return []
@@ -111,20 +211,29 @@ function endingWith(filter: ResolvedFilter, hour: number, order: Order): Resolve
 
 /**
  * The number of matching rows: exact up to some bound beyond `offset`, otherwise that bound. If hour buckets cover the filter, it
- * counts charges, including those without a log row.
+ * counts charges, including those without a log row. Undefined when it would take too long to count a token's rows of hours that are not rolled up.
  */
-export async function countRows(db: Queries, filter: ResolvedFilter, offset: number): Promise<number> {
+export async function countRows(db: Queries, filter: ResolvedFilter, offset: number): Promise<number | undefined> {
   const limit = offset + logsCountedAhead
   if (!isLocated(filter)) return countAlong(db, filter, limit)
 
   const kept = await sinceFirstRow(db, filter)
   if (!kept) return 0
   const known = await sumWithoutRows(db, kept)
-  if (!known) return countOf(db, await locatedRows(db, filter), limit)
+  const latest = performance.now() + searchMs
+  if (!known) {
+    const { recent, rolled } = await splitByRollup(db, kept)
+    const counted = await countOf(db, await locatedRows(db, rolled), limit)
+    const more = await countPieces(db, recent, { limit: limit - counted, latest })
+    return more === undefined ? undefined : counted + more
+  }
   let { count } = known.sum
-  const charges = { ...filter, type: logType.consume }
+  const charges = { ...kept, type: logType.consume }
   for (const { from, to } of known.left) {
-    if (count < limit) count += await countAlong(db, { ...charges, start_timestamp: from, end_timestamp: to }, limit - count)
+    const part = { ...charges, start_timestamp: from, end_timestamp: to }
+    const more = await countPieces(db, part, { limit: limit - count, latest })
+    if (more === undefined) return undefined
+    count += more
   }
   if (!filter.type && count < limit) count += await countAlong(db, { ...filter, type: logType.error }, limit - count)
   return Math.min(count, limit)
@@ -231,6 +340,20 @@ async function locatedRows(db: Queries, filter: ResolvedFilter) {
     .where((eb) => eb('logs.created_at', '<', eb('user_hours.hour', '+', hourSeconds)))
     .where('logs.type', 'in', filter.type ? [filter.type] : [logType.consume, logType.error])
     .where(matching(filter))
+}
+
+async function countPieces(
+  db: Queries,
+  filter: ResolvedFilter,
+  { limit, latest }: { readonly limit: number; readonly latest: number },
+): Promise<number | undefined> {
+  let count = 0
+  for (const { from, to } of pieces(await spanOf(db, filter), 'newest')) {
+    if (count >= limit) break
+    if (performance.now() > latest) return undefined
+    count += await countAlong(db, { ...filter, start_timestamp: from, end_timestamp: to }, limit - count)
+  }
+  return count
 }
 
 async function countAlong(db: Queries, filter: ResolvedFilter, limit: number): Promise<number> {

@@ -6,8 +6,9 @@ import { logType } from '../../../contract/entities/log.ts'
 import { useText } from '../../lib/i18n.ts'
 import { invalidate } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
-import { startOfDay } from '../../lib/times.ts'
+import { formatTime, startOfDay } from '../../lib/times.ts'
 import { ListFrame } from '../../ui/list-frame.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { useColumns } from './columns.tsx'
 import { filterOf, useFilterInputs, useLogState } from './filters.ts'
 import styles from './log.module.css'
@@ -32,6 +33,8 @@ export function Screen() {
   const filter = filterOf(state.asked, isAdmin)
   const every = live && liveEveryMs
   const { list, totalAtLeast } = useLogList({ isAdmin, filter, order: state.order, paging: state.paging, every })
+
+  const searchedTo = list.data?.searched_to ?? 0
 
   /** New rows appear on the first page of a time range without an end. */
   const follow = (on: boolean) => {
@@ -61,8 +64,8 @@ export function Screen() {
       card={(row) => <LogCard row={row} isAdmin={isAdmin} />}
       empty={{
         icon: <IconReceipt />,
-        title: say('emptyToday'),
-        hint: say('emptyTodayHint'),
+        title: say(searchedTo > 0 ? 'emptyPart' : 'emptyToday'),
+        hint: searchedTo > 0 ? undefined : say('emptyTodayHint'),
         action: (
           <Button variant="default" onClick={() => state.change({ from: startOfDay(29) })}>
             {say('showMonth')}
@@ -96,6 +99,26 @@ export function Screen() {
           )}
         </div>
       }
-    />
+    >
+      {searchedTo > 0 && (
+        <div className={styles.part}>
+          <Notice
+            title={say('searchedTo', { time: formatTime(searchedTo) })}
+            action={
+              <Button
+                size="compact-sm"
+                variant="default"
+                loading={list.isPlaceholderData}
+                onClick={() => state.change({ page: state.paging.p + 1 })}
+              >
+                {say('searchOn')}
+              </Button>
+            }
+          >
+            {say('searchedToHint')}
+          </Notice>
+        </div>
+      )}
+    </ListFrame>
   )
 }

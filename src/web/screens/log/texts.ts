@@ -69,6 +69,10 @@ export const texts = defineTexts({
     detailFixed: '每次 {price}',
     detailGroup: '× {ratio}',
 
+    emptyPart: '已搜索的时间内没有匹配的记录',
+    searchedTo: '已搜索至 {time}',
+    searchedToHint: '这段时间的日志尚未汇总，因此分段搜索。',
+    searchOn: '继续搜索',
     emptyToday: '今天还没有记录',
     emptyTodayHint: '通过令牌或操练场发出的请求会出现在这里。',
     showMonth: '查看最近 30 天',
@@ -164,6 +168,10 @@ export const texts = defineTexts({
     detailFixed: '{price} per call',
     detailGroup: '× {ratio}',
 
+    emptyPart: 'No matching records in the time searched so far',
+    searchedTo: 'Searched to {time}',
+    searchedToHint: 'The hours of this log are not rolled up yet, so it is searched in parts.',
+    searchOn: 'Continue searching',
     emptyToday: 'No records today',
     emptyTodayHint: 'Requests made with a token or in the playground appear here.',
     showMonth: 'Show the last 30 days',
