@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type Server as HttpServer } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from 'node:net'
+import { Worker } from 'node:worker_threads'
 import { expect, it, onTestFinished } from 'vitest'
-import { canSharePort, listenBeside } from './listeners.ts'
+import { stopAccepting } from '../lib/node-internals.ts'
+import { canSharePort, listenBeside, nobodyWaits } from './listeners.ts'
 
 const host = '127.0.0.1'
 const [major = 0] = process.versions.node.split('.').map(Number)
@@ -65,3 +67,38 @@ it.runIf(isShared)('a port on which another server listens is refused, shared or
     await expect(canSharePort({ host, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
   }
 })
+
+it('connections that wait to be accepted when a server stops are answered, not reset', async () => {
+  const server = await listening(
+    createServer((_, response) => response.end('answered')),
+    isShared ? { reusePort: true } : {},
+  )
+  const beside = isShared ? await listenBeside(server, { host, backlog: 100 }) : []
+  const { port } = server.address() as AddressInfo
+  const connected = new Int32Array(new SharedArrayBuffer(4))
+  const callers = new Worker(callersSource, { eval: true, workerData: { host, port, connected, count: waiting } })
+  const ends = once(callers, 'message')
+  await once(callers, 'online')
+  // This thread accepts nothing until all are connected.
+  Atomics.wait(connected, 0, 0)
+  await nobodyWaits(server)
+  for (const each of [server, ...beside]) stopAccepting(each, () => {})
+  expect(await ends).toEqual([Array.from({ length: waiting }, () => 'answered')])
+})
+
+const waiting = 40
+/** Connects many times, says so, and only then sends the requests. */
+const callersSource = `
+  const { connect } = require('node:net')
+  const { text } = require('node:stream/consumers')
+  const { parentPort, workerData: { host, port, connected, count } } = require('node:worker_threads')
+  const socketOf = () => new Promise((resolve) => { const socket = connect({ host, port }, () => resolve(socket)) })
+  Promise.all(Array.from({ length: count }, socketOf)).then(async (sockets) => {
+    Atomics.store(connected, 0, 1)
+    Atomics.notify(connected, 0)
+    const endOf = async (socket) => {
+      socket.write('GET / HTTP/1.1\\r\\nhost: x\\r\\nconnection: close\\r\\n\\r\\n')
+      return (await text(socket).catch(String)).slice(-'answered'.length)
+    }
+    parentPort.postMessage(await Promise.all(sockets.map(endOf)))
+  })`

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import { type AddressInfo, createServer, type ListenOptions, type Server } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { portWanted } from '../bus/siblings.ts'
 import type { BoundPort } from '../lib/node-internals.ts'
 
@@ -49,6 +50,31 @@ export async function listenBeside(server: HttpServer, options: { host: string; 
       return listening(beside, { ...options, port, reusePort: true })
     }),
   )
+}
+
+/** An iteration of the event loop in which so little time passes, and no connection is accepted, leaves none waiting. */
+const quietMs = 0.2
+const waitMs = 1000
+
+/**
+ * Resolves, in the middle of an iteration of the event loop, when no connection waits to be accepted: the system resets those that wait at a
+ * listening socket that is closed, with a request of theirs. Under a load that never pauses it resolves after a second.
+ */
+export async function nobodyWaits(server: Server): Promise<void> {
+  let accepted = 0
+  const count = () => {
+    accepted++
+  }
+  server.on('connection', count)
+  // From here on each pause covers a whole iteration, in which connections are accepted.
+  await setImmediate()
+  for (const latest = performance.now() + waitMs; performance.now() < latest; ) {
+    const before = accepted
+    const startedAt = performance.now()
+    await setImmediate()
+    if (accepted === before && performance.now() - startedAt < quietMs) break
+  }
+  server.off('connection', count)
 }
 
 async function listening(server: Server, options: ListenOptions): Promise<Server> {

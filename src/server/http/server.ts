@@ -12,7 +12,7 @@ import { relayRouter } from '../relay/router.ts'
 import { socketRouter } from '../relay/socket-router.ts'
 import { handleTask } from '../tasks/handle.ts'
 import { buildConsoleServer } from './console-server.ts'
-import { canSharePort, listenBeside, portOfSupervisor } from './listeners.ts'
+import { canSharePort, listenBeside, nobodyWaits, portOfSupervisor } from './listeners.ts'
 import { readConsoleFiles } from './static-files.ts'
 
 /** The output folder of the console's build. */
@@ -20,11 +20,14 @@ export const builtWeb = join(root, 'dist/web')
 
 export interface RunningServer {
   readonly url: string
-  /** Says that it is not ready any more, and serves on: load balancers notice, and send their requests elsewhere. */
+  /**
+   * Says that it is not ready any more, and serves on: load balancers notice, and send their requests elsewhere. Each connection is closed
+   * after its next answer.
+   */
   leave(): void
   /**
-   * Graceful shutdown: accepts no new connection, lets running requests end up to the limit, aborts the rest, and closes. A request
-   * that arrives on an open connection is answered, and the connection closed after it; idle ones are closed after `idleMs`.
+   * Graceful shutdown: accepts no new connection once none is waiting, lets running requests end up to the limit, aborts the rest, and closes. A request
+   * that arrives on an open connection is answered; idle ones are closed after `idleMs`.
    */
   stop(limitMs: number, idleMs?: number): Promise<void>
   /** Aborts running requests during a stop: callers get an error, and are charged for the output received. */
@@ -37,14 +40,14 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
   const relay = relayRouter(app, readClient, handleTask)
   const sockets = socketRouter(app, readClient)
   let isReady = true
-  let isStopping = false
   let server: Server | undefined
   const console = buildConsoleServer(app, allHandlers, {
     files,
     isReady: () => isReady,
     serverFactory: (handler) => {
       const created = createServer(limits, (request, response) => {
-        if (isStopping) response.shouldKeepAlive = false
+        // A load balancer that keeps connections open has none left to send on when this server is gone.
+        if (!isReady) response.shouldKeepAlive = false
         if (request.httpVersionMajor < 1) refuseOldest(request)
         else if (!relay.takes(request, response)) handler(request, response)
       })
@@ -88,8 +91,8 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
     },
     async stop(limitMs, idleMs = 0) {
       isReady = false
-      isStopping = true
       app.logger.info({ calls: relay.running + sockets.running }, 'stopping: no more connections are accepted, running calls end')
+      await nobodyWaits(running)
       const ended = Promise.all([...[running, ...beside].map(closed), sockets.drain()])
       const limit = setTimeout(() => void cut(), limitMs)
       // A proxy may be sending on a connection that is idle here.
