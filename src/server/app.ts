@@ -178,7 +178,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   const observers: CallObserver[] = [failedCalls, new CallMetrics(core), callStatistics, ...(replaced.callObservers ?? [])]
   if (accessLog) observers.push(accessLog)
   const telemetry = await telemetryOf(core)
-  if (telemetry?.spans) observers.push(telemetry.spans)
+  if (telemetry) observers.push(...telemetry.observers)
 
   const app: App = {
     ...core,
@@ -221,7 +221,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     undelivered,
     failedCalls,
     callObservers: new CallObservers(observers, logger),
-    callTracer: telemetry?.spans,
+    callTracer: telemetry?.tracer,
     recordings,
     callStatistics,
     statusSnapshots: new StatusSnapshots({ ...core, channels, catalog }),

@@ -26,6 +26,7 @@ export function endedCall(more: Partial<EndedCall> = {}): EndedCall {
     commitMs: 0,
     tokensIn: 3,
     tokensOut: 2,
+    usages: [],
     quota: 1,
     bytesIn: 100,
     bytesOut: 200,

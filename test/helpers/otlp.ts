@@ -11,17 +11,18 @@ message ArrayValue { repeated AnyValue values = 1; }
 message KeyValue { string key = 1; AnyValue value = 2; }
 message Resource { repeated KeyValue attributes = 1; }
 message TraceRequest { repeated ResourceSpans resource_spans = 1; }
-message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
-message ScopeSpans { repeated Span spans = 2; }
+message Scope { string name = 1; string version = 2; }
+message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; string schema_url = 3; }
+message ScopeSpans { Scope scope = 1; repeated Span spans = 2; string schema_url = 3; }
 message Span {
   bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
   fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8; repeated KeyValue attributes = 9; Status status = 15;
 }
 message Status { string message = 2; int32 code = 3; }
 message MetricsRequest { repeated ResourceMetrics resource_metrics = 1; }
-message ResourceMetrics { Resource resource = 1; repeated ScopeMetrics scope_metrics = 2; }
-message ScopeMetrics { repeated Metric metrics = 2; }
-message Metric { string name = 1; Gauge gauge = 5; Sum sum = 7; Histogram histogram = 9; }
+message ResourceMetrics { Resource resource = 1; repeated ScopeMetrics scope_metrics = 2; string schema_url = 3; }
+message ScopeMetrics { Scope scope = 1; repeated Metric metrics = 2; string schema_url = 3; }
+message Metric { string name = 1; string unit = 3; Gauge gauge = 5; Sum sum = 7; Histogram histogram = 9; }
 message Gauge { repeated NumberPoint data_points = 1; }
 message Sum { repeated NumberPoint data_points = 1; int32 aggregation_temporality = 2; bool is_monotonic = 3; }
 message NumberPoint { double as_double = 4; sfixed64 as_int = 6; repeated KeyValue attributes = 7; }
@@ -45,6 +46,19 @@ export interface ReceivedSpan {
   /** 2: an error. */
   readonly status: number
   readonly resource: Attributes
+  readonly schema: Schema
+}
+
+/** The instrumentation scope of a span or a metric, and the conventions that it and its resource follow. */
+export interface Schema {
+  readonly scope: string
+  readonly url: string
+  readonly resourceUrl: string
+}
+
+export interface ReceivedMetric {
+  readonly unit: string
+  readonly schema: Schema
 }
 
 export interface ReceivedPoint {
@@ -65,6 +79,7 @@ interface KeyValue {
 export async function otlpCollector() {
   const spans: ReceivedSpan[] = []
   const metrics = new Map<string, readonly ReceivedPoint[]>()
+  const described = new Map<string, ReceivedMetric>()
   const headers: Readonly<Record<string, unknown>>[] = []
   let status = 200
   const server = createServer((request, response) => {
@@ -76,7 +91,11 @@ export async function otlpCollector() {
       if (status !== 200) return
       const body = Buffer.concat(chunks)
       if (request.url === '/v1/traces') spans.push(...spansIn(decode('TraceRequest', body)))
-      if (request.url === '/v1/metrics') for (const [name, points] of metricsIn(decode('MetricsRequest', body))) metrics.set(name, points) // biome-ignore format: one line
+      if (request.url !== '/v1/metrics') return
+      for (const { name, points, ...metric } of metricsIn(decode('MetricsRequest', body))) {
+        metrics.set(name, points)
+        described.set(name, metric)
+      }
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -89,6 +108,8 @@ export async function otlpCollector() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     metrics,
+    /** The unit and the schema of each metric. */
+    described,
     headers,
     refuse() {
       status = 400
@@ -127,13 +148,9 @@ interface RawSpan {
   readonly status: { readonly code: number } | null
 }
 
-function spansIn({
-  resourceSpans,
-}: {
-  resourceSpans: { resource: { attributes: KeyValue[] }; scopeSpans: { spans: RawSpan[] }[] }[]
-}) {
-  return resourceSpans.flatMap(({ resource, scopeSpans }) =>
-    scopeSpans.flatMap(({ spans }) =>
+function spansIn({ resourceSpans }: { resourceSpans: (RawResource & { scopeSpans: (RawScope & { spans: RawSpan[] })[] })[] }) {
+  return resourceSpans.flatMap(({ resource, schemaUrl, scopeSpans }) =>
+    scopeSpans.flatMap(({ spans, ...scope }) =>
       spans.map(
         (span): ReceivedSpan => ({
           traceId: hex(span.traceId),
@@ -147,10 +164,25 @@ function spansIn({
           attributes: plainOf(span.attributes),
           status: span.status?.code ?? 0,
           resource: plainOf(resource.attributes),
+          schema: schemaOf(scope, schemaUrl),
         }),
       ),
     ),
   )
+}
+
+interface RawResource {
+  readonly resource: { attributes: KeyValue[] }
+  readonly schemaUrl: string
+}
+
+interface RawScope {
+  readonly scope: { readonly name: string; readonly version: string } | null
+  readonly schemaUrl: string
+}
+
+function schemaOf({ scope, schemaUrl }: RawScope, resourceUrl: string): Schema {
+  return { scope: `${scope?.name} ${scope?.version}`, url: schemaUrl, resourceUrl }
 }
 
 interface RawPoint {
@@ -164,14 +196,21 @@ interface RawPoint {
 
 interface RawMetric {
   readonly name: string
+  readonly unit: string
   readonly gauge: { dataPoints: RawPoint[] } | null
   readonly sum: { dataPoints: RawPoint[] } | null
   readonly histogram: { dataPoints: RawPoint[] } | null
 }
 
-function metricsIn({ resourceMetrics }: { resourceMetrics: { scopeMetrics: { metrics: RawMetric[] }[] }[] }) {
-  const all = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
-  return all.map(({ name, gauge, sum, histogram }): [string, ReceivedPoint[]] => {
+function metricsIn({
+  resourceMetrics,
+}: {
+  resourceMetrics: (RawResource & { scopeMetrics: (RawScope & { metrics: RawMetric[] })[] })[]
+}) {
+  const all = resourceMetrics.flatMap(({ schemaUrl, scopeMetrics }) =>
+    scopeMetrics.flatMap(({ metrics, ...scope }) => metrics.map((metric) => ({ ...metric, schema: schemaOf(scope, schemaUrl) }))),
+  )
+  return all.map(({ name, unit, schema, gauge, sum, histogram }): ReceivedMetric & { name: string; points: ReceivedPoint[] } => {
     const numbers = (gauge ?? sum)?.dataPoints.map(({ attributes, asDouble }) => ({
       attributes: plainOf(attributes),
       value: asDouble,
@@ -183,6 +222,6 @@ function metricsIn({ resourceMetrics }: { resourceMetrics: { scopeMetrics: { met
       bucketCounts: point.bucketCounts,
       bounds: point.explicitBounds,
     }))
-    return [name, numbers ?? buckets ?? []]
+    return { name, unit, schema, points: numbers ?? buckets ?? [] }
   })
 }

@@ -11,7 +11,20 @@ import { addChannel } from '../helpers/seed.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { ask, chat, completion, event, eventually, httpUpstream, model, piece, stage, upstreamKey } from './stage.ts'
 
-const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
+const usage = {
+  prompt_tokens: 11,
+  completion_tokens: 7,
+  total_tokens: 18,
+  prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 },
+  completion_tokens_details: { reasoning_tokens: 5 },
+}
+const usageAttributes = {
+  'gen_ai.usage.input_tokens': 11,
+  'gen_ai.usage.output_tokens': 7,
+  'gen_ai.usage.cache_read.input_tokens': 4,
+  'gen_ai.usage.cache_creation.input_tokens': 3,
+  'gen_ai.usage.reasoning.output_tokens': 5,
+}
 const streamed =
   piece('four') +
   piece('', 'stop') +
@@ -46,6 +59,11 @@ async function tracingStage(
   vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test')
   const own = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_METRIC_EXPORT_INTERVAL: 200, ...env }
   return stage('sqlite', url, { server: { ...more, env: own }, channel: { priority: 2, name: 'first', ...channel } })
+}
+
+const conventions = (version: string) => {
+  const url = 'https://opentelemetry.io/schemas/1.41.0'
+  return { scope: `sluice ${version}`, url, resourceUrl: url }
 }
 
 const incoming = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' }
@@ -162,9 +180,12 @@ it('a collector gets a span for each call, with one for each attempt, and the me
       'gen_ai.response.time_to_first_chunk': expect.any(Number),
       'gen_ai.response.model': model,
       'gen_ai.response.finish_reasons': ['stop'],
-      'gen_ai.usage.output_tokens': 7,
+      ...usageAttributes,
     },
   })
+  expect(flowing.attempts[1]?.attributes).toMatchObject(usageAttributes)
+  for (const name of Object.keys(usageAttributes).slice(2)) expect(first.span.attributes).not.toHaveProperty([name])
+  for (const { schema } of spans) expect(schema).toEqual(conventions(server.app.version))
   expect(flowing.span.traceId).toMatch(/^[0-9a-f]{32}$/)
   expect(answering.got[1]).toMatchObject({ traceparent: `00-${flowing.span.traceId}-${flowing.attempts[1]?.spanId}-01` })
   expect(call(refused)).toMatchObject({
@@ -188,9 +209,74 @@ it('a collector gets a span for each call, with one for each attempt, and the me
   expect(pointOf('sluice_channel_info', { name: 'second' })?.value).toBe(1)
   for (const name of server.app.metrics.registry.getMetricsAsArray().map((metric) => metric.name))
     expect(collector.metrics.has(name), name).toBe(true)
+  for (const { schema } of collector.described.values()) expect(schema).toEqual(conventions(server.app.version))
   for (const each of collector.headers)
     expect(each).toMatchObject({ 'x-api-key': 'collector-key', 'content-type': 'application/x-protobuf' })
 })
+
+const durationBounds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
+
+it.each(['otlp', 'none'])(
+  'a collector gets the metrics of the conventions for generative AI, with OTEL_TRACES_EXPORTER=%s',
+  async (traces) => {
+    const collector = await otlpCollector()
+    const failing = await upstream({ status: 503, body: '{"error":{"message":"overloaded"}}' })
+    const { server, token } = await tracingStage(failing.url, collector.url, { env: { OTEL_TRACES_EXPORTER: traces } })
+    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    const answering = await upstream()
+    const mapping = JSON.stringify({ [model]: 'gpt-mapped' })
+    await addChannel(server, { url: answering.url, models: model, name: 'second', model_mapping: mapping })
+    await ask(server, token.key, chat())
+    await ask(server, token.key, chat({ stream: true }))
+    await ask(server, token.key, chat({ model: 'made-up' }))
+
+    const { metrics, described } = collector
+    const seriesOf = (name: string) => metrics.get(name) ?? []
+    const counts = () => seriesOf('gen_ai.server.request.duration').reduce((sum, { count = 0 }) => sum + count, 0)
+    await eventually('the metrics of the last call came', () => counts() === 3)
+    const at = (url: string) => ({ 'server.address': '127.0.0.1', 'server.port': Number(new URL(url).port) })
+    const operation = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'openai' }
+    const answered = { ...operation, ...at(answering.url), 'gen_ai.request.model': 'gpt-mapped', 'gen_ai.response.model': model }
+    const failed = { ...operation, ...at(failing.url), 'gen_ai.request.model': model, 'error.type': '503' }
+    expect(seriesOf('gen_ai.client.operation.duration')).toEqual([
+      { attributes: failed, count: 2, sum: expect.any(Number), bucketCounts: expect.any(Array), bounds: durationBounds },
+      { attributes: answered, count: 2, sum: expect.any(Number), bucketCounts: expect.any(Array), bounds: durationBounds },
+    ])
+    const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power)
+    expect(seriesOf('gen_ai.client.token.usage')).toMatchObject([
+      { attributes: { ...answered, 'gen_ai.token.type': 'input' }, count: 2, sum: 22, bounds: tokenBounds },
+      { attributes: { ...answered, 'gen_ai.token.type': 'output' }, count: 2, sum: 14, bounds: tokenBounds },
+    ])
+
+    const asked = { ...operation, 'gen_ai.request.model': model, 'gen_ai.response.model': model }
+    const refused = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'sluice', 'error.type': '404' }
+    expect(seriesOf('gen_ai.server.request.duration')).toMatchObject([
+      { attributes: asked, count: 2, bounds: durationBounds },
+      { attributes: refused, count: 1 },
+    ])
+    const firstTokenBounds = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+    expect(seriesOf('gen_ai.server.time_to_first_token')).toMatchObject([
+      { attributes: asked, count: 1, bounds: firstTokenBounds },
+    ])
+    const perTokenBounds = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
+    expect(seriesOf('gen_ai.server.time_per_output_token')).toMatchObject([
+      { attributes: asked, count: 1, bounds: perTokenBounds },
+    ])
+    const units = [...described].filter(([name]) => name.startsWith('gen_ai.')).map(([name, { unit }]) => [name, unit])
+    expect(Object.fromEntries(units)).toEqual({
+      'gen_ai.client.operation.duration': 's',
+      'gen_ai.client.token.usage': '{token}',
+      'gen_ai.server.request.duration': 's',
+      'gen_ai.server.time_to_first_token': 's',
+      'gen_ai.server.time_per_output_token': 's',
+    })
+    for (const { schema } of described.values()) expect(schema).toEqual(conventions(server.app.version))
+
+    if (traces === 'otlp') return
+    expect(collector.spans).toEqual([])
+    expect(answering.got[0]).not.toHaveProperty('traceparent')
+  },
+)
 
 it('a collector that refuses or never answers is logged once, and no call waits for it', async () => {
   const collector = await otlpCollector()

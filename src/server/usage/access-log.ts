@@ -100,7 +100,7 @@ function lineOf(call: EndedCall): Record<string, unknown> {
   return {
     time: new Date(call.startedMs).toISOString(),
     request_id: call.id,
-    ...(call.trace ? { trace_id: call.trace.id } : {}),
+    ...(call.trace?.id ? { trace_id: call.trace.id } : {}),
     status: call.status,
     ...(failure ? { code: short(failure.code) } : {}),
     method: call.method,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * The traces of calls, on a server that sends traces (`telemetry/`). The relay begins the spans and passes the trace on to
+ * The traces of calls, on a server that sends traces or metrics to a collector (`telemetry/`). The relay begins the spans and passes the trace on to
  * upstreams; the observer of ended calls ends them.
  */
 export interface CallTracer {
@@ -17,7 +17,7 @@ export interface BeginningCall {
 }
 
 export interface CallTrace {
-  /** The trace id, in 32 hex digits. */
+  /** The trace id, in 32 hex digits; '' if only metrics are sent. */
   readonly id: string
   attempt(channel: TracedChannel, startedMs: number): AttemptTrace
 }

@@ -1,6 +1,7 @@
 import type { Candidates } from '../../contract/entities/channel-choice.ts'
 import type { StoppedBy } from '../../contract/entities/log.ts'
 import type { Text } from '../../contract/text.ts'
+import type { Usage } from '../../contract/usage.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { AttemptTrace, CallTrace } from './call-traces.ts'
 
@@ -103,6 +104,8 @@ export interface EndedCall {
   readonly commitMs: number
   readonly tokensIn: number
   readonly tokensOut: number
+  /** The usage of each charge, by kind of token: one, but for sessions with several answers. */
+  readonly usages: readonly Usage[]
   /** The charge, in quota units. */
   readonly quota: number
   /** Size of the bodies. `bytesIn` is the length that the caller declared, 0 if none. */
@@ -119,6 +122,8 @@ export class CallNotes {
   candidates: Candidates | undefined
   tokensIn = 0
   tokensOut = 0
+  /** The usage of each charge, by kind of token. */
+  usages: Usage[] = []
   /** The charge, in quota units. */
   quota = 0
   queueMs = 0
@@ -133,7 +138,7 @@ export class CallNotes {
 /** The call of an attempt, as far as it is known when the attempt ends. */
 export type ObservedCall = Pick<EndedCall, 'id' | 'group'> & {
   readonly caller: EndedCall['caller'] | undefined
-  readonly notes: Pick<CallNotes, 'tokensIn' | 'tokensOut'>
+  readonly notes: Pick<CallNotes, 'tokensIn' | 'tokensOut' | 'usages'>
 }
 
 /**

@@ -1,6 +1,7 @@
 import { clientClosedStatus } from '../../../contract/entities/log.ts'
 import type { RecordedTiming } from '../../../contract/entities/recording.ts'
 import type { Text } from '../../../contract/text.ts'
+import { promptTokens, type Usage } from '../../../contract/usage.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { isDatabaseFailure } from '../../db/failures.ts'
 import { AppError } from '../../lib/failure.ts'
@@ -83,8 +84,10 @@ export function noteEndOfAttempt(
   app.callObservers.attemptEnded(ended, call)
 }
 
-/** Adds a charge to the notes of a call; `tokensIn` are the prompt tokens among its tokens. */
-export function noteCharge(notes: CallNotes, { amount, rollup }: Charge, tokensIn: number): void {
+/** Adds a charge, and the usage that it is for, to the notes of a call. */
+export function noteCharge(notes: CallNotes, { amount, rollup }: Charge, usage: Usage): void {
+  const tokensIn = promptTokens(usage)
+  notes.usages.push(usage)
   notes.tokensIn += tokensIn
   notes.tokensOut += rollup.tokens - tokensIn
   notes.quota += amount
@@ -122,6 +125,7 @@ function recordOf(
     commitMs: notes.commitMs,
     tokensIn: notes.tokensIn,
     tokensOut: notes.tokensOut,
+    usages: notes.usages,
     quota: notes.quota,
     bytesIn: Number(request.headers['content-length'] ?? 0) || 0,
     bytesOut: call.bytesOut,

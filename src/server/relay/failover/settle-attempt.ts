@@ -1,4 +1,3 @@
-import { promptTokens } from '../../../contract/usage.ts'
 import { AppError } from '../../lib/failure.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import type { AttemptState } from '../admitted-request.ts'
@@ -86,7 +85,7 @@ function beginSettling(
   learnAddition(app, attempt, ending)
   learnCost(app, request, ending, charge)
   app.traffic.used(channel, charge.rollup.tokens - request.inputTokens)
-  noteCharge(request.call.notes, charge, promptTokens(ending.usage))
+  noteCharge(request.call.notes, charge, ending.usage)
   const settled = app.ledger.settle(request.hold, charge)
   if (!attempt.response) return { charge, settled }
   return { charge, settled: noteSettled(app, attempt, charge.rollup.tokens, settled) }

@@ -177,7 +177,7 @@ export class RealtimeBill {
       this.#lease?.release(true)
       this.#lease = undefined
       this.#app.traffic.used(this.#placed().channel, charge.rollup.tokens)
-      noteCharge(this.#bill.notes, charge, promptTokens(ending.usage))
+      noteCharge(this.#bill.notes, charge, ending.usage)
       await this.#app.ledger.settle(hold, charge)
       const { channel, upstreamModel: sent } = this.#placed()
       noteAnswered(this.#app, { bill, channelId: channel.id, sent }, { usage: ending.usage, charge })
@@ -197,7 +197,7 @@ export class RealtimeBill {
       const heard = plausibleEnding(ending, held?.bound)
       const hold = held?.hold ?? (await this.#holdAfterwards(this.#nothingHeld([model, price.model]), price, heard))
       const charge = this.#chargeFor(this.#billOf(hold, price, startedMs), heard)
-      noteCharge(this.#bill.notes, charge, promptTokens(ending.usage))
+      noteCharge(this.#bill.notes, charge, ending.usage)
       await this.#app.ledger.settle(hold, charge)
     })
   }

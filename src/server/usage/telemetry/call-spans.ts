@@ -2,6 +2,8 @@ import {
   type Attributes,
   defaultTextMapGetter,
   defaultTextMapSetter,
+  INVALID_SPAN_CONTEXT,
+  isSpanContextValid,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -10,6 +12,7 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { cachedTokens, type Usage, writtenTokens } from '../../../contract/usage.ts'
 import { redact } from '../../lib/logger.ts'
 import type { AttemptTrace, BeginningCall, CallTrace, CallTracer, TracedChannel } from '../call-traces.ts'
 import { type CallObserver, type EndedAttempt, type EndedCall, type ObservedCall, pathOf } from '../ended-calls.ts'
@@ -20,9 +23,10 @@ import { type CallObserver, type EndedAttempt, type EndedCall, type ObservedCall
  * vendor, which may quote the prompt.
  */
 export class CallSpans implements CallTracer, CallObserver {
-  readonly #tracer: Tracer
+  readonly #tracer: SpanStarter
 
-  constructor(tracer: Tracer) {
+  /** Without a tracer spans only collect what metrics are described by: nothing is recorded, and no trace is continued. */
+  constructor(tracer: SpanStarter = noTracer) {
     this.#tracer = tracer
   }
 
@@ -47,38 +51,44 @@ export class CallSpans implements CallTracer, CallObserver {
   }
 }
 
-class CallSpan implements CallTrace {
-  readonly #tracer: Tracer
+type SpanStarter = Pick<Tracer, 'startSpan'>
+
+const noTracer: SpanStarter = { startSpan: () => trace.wrapSpanContext(INVALID_SPAN_CONTEXT) }
+
+export class CallSpan implements CallTrace {
+  readonly #tracer: SpanStarter
   readonly #span: Span
-  readonly #operation: string | undefined
+  /** The operation by the conventions; undefined for calls without generation. */
+  readonly operation: string | undefined
   readonly id: string
 
-  constructor(tracer: Tracer, span: Span, operation: string | undefined) {
-    this.id = span.spanContext().traceId
+  constructor(tracer: SpanStarter, span: Span, operation: string | undefined) {
+    const context = span.spanContext()
+    this.id = isSpanContextValid(context) ? context.traceId : ''
     this.#tracer = tracer
     this.#span = span
-    this.#operation = operation
+    this.operation = operation
   }
 
   attempt({ id, keyId, name, provider }: TracedChannel, startedMs: number): AttemptTrace {
+    const providerName = provider.traceName ?? provider.key
     const attributes = {
-      ...operationOf(this.#operation),
-      'gen_ai.provider.name': provider.traceName ?? provider.key,
+      ...operationOf(this.operation),
+      'gen_ai.provider.name': providerName,
       'sluice.channel.id': id,
       'sluice.channel.name': plain(name),
       'sluice.channel.key_id': keyId,
     }
     const options = { kind: SpanKind.CLIENT, startTime: startedMs, attributes }
-    const span = this.#tracer.startSpan(this.#operation ?? 'attempt', options, trace.setSpan(ROOT_CONTEXT, this.#span))
-    return new AttemptSpan(span, this.#operation)
+    const span = this.#tracer.startSpan(this.operation ?? 'attempt', options, trace.setSpan(ROOT_CONTEXT, this.#span))
+    return new AttemptSpan(span, { operation: this.operation, provider: providerName })
   }
 
   end(call: EndedCall): void {
     const span = this.#span
     if (span.isRecording()) {
-      // A group is only set once the model is known: otherwise the caller's text is not the name of a model.
-      const model = call.group === '' ? '' : plain(call.model)
-      span.updateName(`${this.#operation ?? `${call.method} ${call.kind}`} ${model}`.trim())
+      const model = modelOf(call)
+      span.updateName(`${this.operation ?? `${call.method} ${call.kind}`} ${model}`.trim())
       span.setAttributes(attributesOf(call, model))
       if (call.failure && (call.status >= 500 || call.failure.inStream)) span.setStatus({ code: SpanStatusCode.ERROR })
     }
@@ -86,20 +96,24 @@ class CallSpan implements CallTrace {
   }
 }
 
-class AttemptSpan implements AttemptTrace {
+export class AttemptSpan implements AttemptTrace {
   readonly #span: Span
-  readonly #operation: string | undefined
+  readonly operation: string | undefined
+  readonly provider: string
+  #server: Attributes = {}
   #model = ''
   readonly #finishReasons = new Map<number, string>()
 
-  constructor(span: Span, operation: string | undefined) {
+  constructor(span: Span, { operation, provider }: { readonly operation: string | undefined; readonly provider: string }) {
     this.#span = span
-    this.#operation = operation
+    this.operation = operation
+    this.provider = provider
   }
 
   headersTo({ hostname, port, protocol }: URL): Readonly<Record<string, string>> {
     const standard = protocol === 'http:' || protocol === 'ws:' ? 80 : 443
-    this.#span.setAttributes({ 'server.address': hostname, 'server.port': Number(port) || standard })
+    this.#server = { 'server.address': hostname, 'server.port': Number(port) || standard }
+    this.#span.setAttributes(this.#server)
     const headers: Record<string, string> = {}
     propagator.inject(trace.setSpan(ROOT_CONTEXT, this.#span), headers, defaultTextMapSetter)
     return headers
@@ -111,10 +125,25 @@ class AttemptSpan implements AttemptTrace {
       if (this.#finishReasons.size < reasonsMax) this.#finishReasons.set(answer, reason)
   }
 
+  /** What the metrics of an attempt are described by: the upstream, the model that it was asked for, and the one that answered. */
+  description(attempt: EndedAttempt): Attributes {
+    return {
+      ...operationOf(this.operation),
+      'gen_ai.provider.name': this.provider,
+      'gen_ai.request.model': askedModel(attempt),
+      ...this.#server,
+      ...(attempt.reason === '' ? this.responseModel : {}),
+    }
+  }
+
+  get responseModel(): Attributes {
+    return this.#model === '' ? {} : { 'gen_ai.response.model': plain(this.#model) }
+  }
+
   /** Attributes of the reply, as far as the upstream has reported them. */
   get replied(): Attributes {
     return {
-      ...(this.#model === '' ? {} : { 'gen_ai.response.model': plain(this.#model) }),
+      ...this.responseModel,
       ...(this.#finishReasons.size === 0
         ? {}
         : { 'gen_ai.response.finish_reasons': [...this.#finishReasons.values()].map(plain) }),
@@ -122,17 +151,18 @@ class AttemptSpan implements AttemptTrace {
   }
 
   end(attempt: EndedAttempt, notes: ObservedCall['notes']): void {
-    const { model, upstreamModel, choice, status, reason, kind, firstByteMs, startedMs, ms } = attempt
+    const { choice, status, firstByteMs, startedMs, ms } = attempt
     const span = this.#span
     if (span.isRecording()) {
-      const asked = plain(upstreamModel === '' ? model : upstreamModel)
-      span.updateName(`${this.#operation ?? 'attempt'} ${asked}`.trim())
+      const asked = askedModel(attempt)
+      span.updateName(`${this.operation ?? 'attempt'} ${asked}`.trim())
       span.setAttributes({ 'gen_ai.request.model': asked, 'sluice.choice': choice })
       if (status > 0) span.setAttribute('http.response.status_code', status)
-      if (reason === '') {
+      const error = errorTypeOf(attempt)
+      if (error === undefined) {
         span.setAttributes({ ...this.replied, ...usageOf(notes), ...firstChunkOf(firstByteMs) })
       } else {
-        span.setAttribute('error.type', status >= 400 ? String(status) : (kind ?? (word.test(reason) ? reason : '_OTHER')))
+        span.setAttribute('error.type', error)
         span.setStatus({ code: SpanStatusCode.ERROR })
       }
     }
@@ -165,6 +195,21 @@ const operations: ReadonlyMap<string, string> = new Map([
   ['openai.realtime', 'realtime'],
   ['rerank', 'rerank'],
 ])
+
+/** The requested model; '' if the call ended before it was known: a group is only set once it is. */
+export function modelOf({ group, model }: Pick<EndedCall, 'group' | 'model'>): string {
+  return group === '' ? '' : plain(model)
+}
+
+function askedModel({ model, upstreamModel }: EndedAttempt): string {
+  return plain(upstreamModel === '' ? model : upstreamModel)
+}
+
+/** Undefined for an attempt that answered. */
+export function errorTypeOf({ status, reason, kind }: EndedAttempt): string | undefined {
+  if (reason === '') return undefined
+  return status >= 400 ? String(status) : (kind ?? (word.test(reason) ? reason : '_OTHER'))
+}
 
 function operationOf(operation: string | undefined): Attributes {
   return operation === undefined ? {} : { 'gen_ai.operation.name': operation }
@@ -201,8 +246,17 @@ function attributesOf(call: EndedCall, model: string): Attributes {
   }
 }
 
-function usageOf({ tokensIn, tokensOut }: Pick<EndedCall, 'tokensIn' | 'tokensOut'>): Attributes {
-  return tokensIn + tokensOut === 0 ? {} : { 'gen_ai.usage.input_tokens': tokensIn, 'gen_ai.usage.output_tokens': tokensOut }
+/** By the conventions cached and written tokens are part of the input, and reasoning is part of the output. */
+function usageOf({ tokensIn, tokensOut, usages }: Pick<EndedCall, 'tokensIn' | 'tokensOut' | 'usages'>): Attributes {
+  if (tokensIn + tokensOut === 0) return {}
+  const sumOf = (tokens: (usage: Usage) => number) => usages.reduce((sum, usage) => sum + tokens(usage), 0) || undefined
+  return {
+    'gen_ai.usage.input_tokens': tokensIn,
+    'gen_ai.usage.output_tokens': tokensOut,
+    'gen_ai.usage.cache_read.input_tokens': sumOf(cachedTokens),
+    'gen_ai.usage.cache_creation.input_tokens': sumOf(writtenTokens),
+    'gen_ai.usage.reasoning.output_tokens': sumOf(({ reasoning }) => reasoning),
+  }
 }
 
 /** In seconds, as the conventions require. */

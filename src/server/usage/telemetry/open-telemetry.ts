@@ -10,7 +10,10 @@ import type { Env } from '../../env.ts'
 import { withActiveTimeout } from '../../lib/active-time.ts'
 import { version } from '../../lib/version.ts'
 import type { Core } from '../../options/core.ts'
+import type { CallTracer } from '../call-traces.ts'
+import type { CallObserver } from '../ended-calls.ts'
 import { CallSpans } from './call-spans.ts'
+import { GenAiMetrics } from './gen-ai-metrics.ts'
 import { RegistryProducer } from './registry-producer.ts'
 
 /**
@@ -18,8 +21,9 @@ import { RegistryProducer } from './registry-producer.ts'
  * if a collector is configured. Nothing waits for the collector: data that it does not accept in time is dropped.
  */
 export interface Telemetry {
-  /** Undefined when only metrics are sent. */
-  readonly spans: CallSpans | undefined
+  /** Begins the spans of calls, and describes their metrics. Undefined when nothing is sent. */
+  readonly tracer: CallTracer | undefined
+  readonly observers: readonly CallObserver[]
   /** Sends the remaining data, for half a second at most, because workers and their owner close one after the other. */
   close(): Promise<void>
 }
@@ -27,6 +31,13 @@ export interface Telemetry {
 type TelemetryParts = Pick<Core, 'env' | 'logger' | 'metrics' | 'node' | 'siblings'>
 
 const closeMaxMs = 500
+
+/**
+ * The version of the conventions that names and attributes follow: the last one with those for generative AI, which have had a repository of their own
+ * since, without a stable version.
+ */
+const schemaUrl = 'https://opentelemetry.io/schemas/1.41.0'
+const scope = { name: 'sluice', version, schemaUrl } as const
 
 export function openTelemetry(core: TelemetryParts): Telemetry {
   const { env, logger } = core
@@ -39,8 +50,11 @@ export function openTelemetry(core: TelemetryParts): Telemetry {
   const tracing = env.OTEL_TRACES_EXPORTER === 'none' ? undefined : tracerProvider(env, resource, log)
   const metering = env.OTEL_METRICS_EXPORTER === 'none' ? undefined : meterProvider(core, resource, log)
   diag.disable()
+  const spans = tracing || metering ? new CallSpans(tracing?.getTracer(scope.name, version, scope)) : undefined
+  const metrics = metering && new GenAiMetrics(metering.getMeter(scope.name, version, scope))
   return {
-    spans: tracing && new CallSpans(tracing.getTracer('sluice', version)),
+    tracer: spans,
+    observers: [spans, metrics].filter((observer) => observer !== undefined),
     async close() {
       const closing = Promise.allSettled([tracing?.shutdown(), metering?.shutdown()])
       await withActiveTimeout(closeMaxMs, closing, () => logger.warn('the last traces and metrics were not sent in time'))
@@ -57,16 +71,16 @@ function settingsLogger(logger: TelemetryParts['logger']): DiagLogger {
 
 /** The source of the telemetry. Values of the environment take precedence. */
 function resourceOf({ node, siblings }: Pick<TelemetryParts, 'node' | 'siblings'>): Resource {
-  const own = resourceFromAttributes({
+  const attributes = {
     'service.name': 'sluice',
     'service.version': version,
     'service.instance.id': node,
     'host.name': hostname(),
     'process.pid': process.pid,
     'sluice.process.role': siblings ? (siblings.isOwner ? 'owner' : 'worker') : 'single',
-  })
+  }
   return defaultResource()
-    .merge(own)
+    .merge(resourceFromAttributes(attributes, { schemaUrl }))
     .merge(detectResources({ detectors: [envDetector] }))
 }
 
@@ -82,7 +96,7 @@ function meterProvider({ env, metrics }: Pick<TelemetryParts, 'env' | 'metrics'>
     exporter,
     exportIntervalMillis: intervalMs,
     exportTimeoutMillis: Math.min(intervalMs, env.OTEL_METRIC_EXPORT_TIMEOUT),
-    metricProducers: [new RegistryProducer(metrics.registry, resource)],
+    metricProducers: [new RegistryProducer(metrics.registry, resource, scope)],
   })
   return new MeterProvider({ resource, readers: [reader] })
 }

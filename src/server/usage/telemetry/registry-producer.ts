@@ -1,5 +1,5 @@
 import { type HrTime, ValueType } from '@opentelemetry/api'
-import { millisToHrTime } from '@opentelemetry/core'
+import { type InstrumentationScope, millisToHrTime } from '@opentelemetry/core'
 import type { Resource } from '@opentelemetry/resources'
 import {
   AggregationTemporality,
@@ -11,7 +11,6 @@ import {
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics'
 import type { Measured, Metrics } from '../../lib/metrics.ts'
-import { version } from '../../lib/version.ts'
 
 type Metric = Measured[number]
 type Labels = Record<string, string | number>
@@ -25,11 +24,13 @@ interface Times {
 export class RegistryProducer implements MetricProducer {
   readonly #registry: Metrics['registry']
   readonly #resource: Resource
+  readonly #scope: InstrumentationScope
   readonly #startTime = millisToHrTime(Math.round(performance.timeOrigin))
 
-  constructor(registry: Metrics['registry'], resource: Resource) {
+  constructor(registry: Metrics['registry'], resource: Resource, scope: InstrumentationScope) {
     this.#registry = registry
     this.#resource = resource
+    this.#scope = scope
   }
 
   async collect(): Promise<CollectionResult> {
@@ -37,7 +38,7 @@ export class RegistryProducer implements MetricProducer {
     const times = { startTime: this.#startTime, endTime: millisToHrTime(Date.now()) }
     const metrics = measured.map((metric) => dataOf(metric, times))
     return {
-      resourceMetrics: { resource: this.#resource, scopeMetrics: [{ scope: { name: 'sluice', version }, metrics }] },
+      resourceMetrics: { resource: this.#resource, scopeMetrics: [{ scope: this.#scope, metrics }] },
       errors: [],
     }
   }
