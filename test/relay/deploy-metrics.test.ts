@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { mergedMetrics } from '../../src/server/lib/metrics.ts'
 import { CallNotes } from '../../src/server/usage/ended-calls.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { endedCall } from '../helpers/ended-call.ts'
+import { complaintsOf, hasPromtool } from '../helpers/promtool.ts'
 import { addChannel } from '../helpers/seed.ts'
 
-const read = (path: string) => readFileSync(new URL(`../../deploy/${path}`, import.meta.url), 'utf8')
+const deploy = new URL('../../deploy/', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, deploy), 'utf8')
 
 interface Rule {
   readonly record?: string
@@ -36,8 +40,8 @@ function selectorsIn(expr: string) {
   }))
 }
 
-/** The labels of every series that /metrics prints after calls of all kinds, by the name of the series. */
-async function printed(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+/** What /metrics prints after calls of all kinds, on a server of one process and on one of several. */
+async function printed(): Promise<{ readonly one: string; readonly several: string }> {
   const server = await serverOfTest('sqlite', { env: { ACCESS_LOG: '/dev/null' } })
   const channelId = await addChannel(server, { url: 'http://127.0.0.1:9', models: 'm' })
   const { app } = server
@@ -49,8 +53,12 @@ async function printed(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   callObservers.callEnded(endedCall({ attempts: [attempt], firstByteMs: 1 }))
   callObservers.callEnded(endedCall({ attempts: [attempt], status: 502, failure }))
   metrics.jobRuns.inc({ job: 'x', outcome: 'ok' })
+  const measured = await metrics.registry.getMetricsAsJSON()
+  return { one: await (await fetch(`${server.url}/metrics`)).text(), several: await mergedMetrics([measured, measured]) }
+}
 
-  const text = await (await fetch(`${server.url}/metrics`)).text()
+/** The labels of every series, by its name. */
+function labelsIn(text: string): ReadonlyMap<string, ReadonlySet<string>> {
   const labels = new Map<string, Set<string>>()
   for (const line of text.split('\n')) {
     if (line === '' || line.startsWith('#')) continue
@@ -63,7 +71,7 @@ async function printed(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
 }
 
 it('the dashboard and the rules in deploy/ use metrics and labels that /metrics prints', async () => {
-  const series = await printed()
+  const series = labelsIn((await printed()).one)
   const recorded = new Set(rules.flatMap(({ record }) => record ?? []))
   for (const { of, expr } of expressions) {
     const selectors = selectorsIn(expr)
@@ -87,6 +95,14 @@ it('the dashboard and the rules in deploy/ use metrics and labels that /metrics 
     const [, name = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(query) ?? []
     expect([...(series.get(name) ?? []), 'instance'], query).toContain(label)
   }
+})
+
+it.runIf(hasPromtool)('promtool has no complaint about /metrics, of one process and of several, nor about the rules', async () => {
+  for (const text of Object.values(await printed())) {
+    expect(text).toContain('sluice_calls_total')
+    expect(complaintsOf(['check', 'metrics'], text)).toBe('')
+  }
+  expect(complaintsOf(['check', 'rules', '--lint-fatal', fileURLToPath(new URL('prometheus/rules.yml', deploy))])).toBe('')
 })
 
 it('each alert names its subject and severity, and every panel has an expression', () => {

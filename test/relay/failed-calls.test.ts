@@ -208,7 +208,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
     const [row] = await failedRows(server, 1)
     expect(row).toMatchObject({ token_name: 'spent', failure: { status: 401, code: 'insufficient_quota' } })
     await ask(server, `sk-${'0'.repeat(48)}`, chat())
-    expect(await metric(server, 'sluice_unknown_key_calls{address="127.0.0.1"}')).toBe(1)
+    expect(await metric(server, 'sluice_unknown_key_calls_total{address="127.0.0.1"}')).toBe(1)
     await ask(server, spent.key, chat())
     await failedRows(server, 2)
   })

@@ -43,14 +43,9 @@ export function newMetrics() {
       this.set(memoryLimit())
     },
   })
-  new Gauge({
-    name: 'sluice_log_lines_dropped',
-    help: 'Log lines that nobody took, since the start',
-    registers,
-    collect() {
-      this.set(droppedLines())
-    },
-  })
+  addCounter({ registry }, { name: 'sluice_log_lines_dropped_total', help: 'Log lines that nobody took', labelNames: [] }, () => [
+    [{}, droppedLines()],
+  ])
 
   /** Gauges that are read when the metrics are requested; the parts that own the values register them. */
   const readings: Readings = { failedCallsWaiting: () => 0, ledgerWaiting: () => 0, unknownKeyCalls: () => new Map() }
@@ -70,16 +65,15 @@ export function newMetrics() {
       this.set(readings.ledgerWaiting())
     },
   })
-  new Gauge({
-    name: 'sluice_unknown_key_calls',
-    help: 'Relay calls without a known key since the start, by address; the addresses with the most',
-    labelNames: ['address'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [address, count] of readings.unknownKeyCalls()) this.set({ address }, count)
+  addCounter(
+    { registry },
+    {
+      name: 'sluice_unknown_key_calls_total',
+      help: 'Relay calls without a known key, by address; the addresses with the most',
+      labelNames: ['address'],
     },
-  })
+    () => Array.from(readings.unknownKeyCalls(), ([address, count]) => [{ address }, count]),
+  )
 
   const relayDurations = new LabelledDurations([0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300])
   addHistogram(
@@ -161,7 +155,9 @@ function processMetrics(): readonly Metric[] {
   if (!ofProcess) {
     const registry = new Registry()
     collectDefaultMetrics({ register: registry })
-    ofProcess = registry.getMetricsAsArray().flatMap(({ name }) => registry.getSingleMetric(name) ?? [])
+    // The library names three gauges as if they were counters. They are the sums of gauges with a label.
+    const named = registry.getMetricsAsArray().filter(({ name }) => !/^nodejs_active_.*_total$/.test(name))
+    ofProcess = named.flatMap(({ name }) => registry.getSingleMetric(name) ?? [])
   }
   return ofProcess
 }
