@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { openSqlite } from '../src/server/db/sqlite-file.ts'
-import { secretSettings } from '../src/server/env.ts'
+import { secretVariables } from '../src/server/env.ts'
 import { freshDatabase, type TestDatabase } from './helpers/databases.ts'
 import { type ServerProcess, startProcess } from './helpers/process.ts'
 import { sampled } from './helpers/torture.ts'
@@ -76,13 +76,13 @@ describe('a running server', () => {
 
   it('[T244] removes every secret from the environment that child processes and reports would get', () => {
     const script = `
-      import { readEnv, secretSettings } from ${JSON.stringify(new URL('../dist/server/env.js', import.meta.url).href)}
+      import { readEnv, secretVariables } from ${JSON.stringify(new URL('../dist/server/env.js', import.meta.url).href)}
       import { clearEnvironment } from ${JSON.stringify(new URL('../dist/server/lib/harden-process.js', import.meta.url).href)}
       readEnv(process.env)
-      clearEnvironment(secretSettings)
+      clearEnvironment(secretVariables)
       const report = JSON.stringify(process.report.getReport().environmentVariables)
-      console.log(report.includes('canary-secret'), secretSettings.filter((name) => name in process.env).length)`
-    const env = Object.fromEntries(secretSettings.map((name) => [name, /URL/.test(name) ? '' : 'canary-secret']))
+      console.log(report.includes('canary-secret'), secretVariables.filter((name) => name in process.env).length)`
+    const env = Object.fromEntries(secretVariables.map((name) => [name, /URL/.test(name) ? '' : 'canary-secret']))
     const done = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
       env: { PATH: process.env.PATH, ...env },
       encoding: 'utf8',

@@ -20,6 +20,7 @@ import { JobRunner } from './jobs/runner.ts'
 import { ByteBudget } from './lib/byte-budget.ts'
 import { CallerLog } from './lib/caller-log.ts'
 import { type Clock, newSteadyClock, seconds } from './lib/clock.ts'
+import { environmentProxy } from './lib/environment-proxy.ts'
 import { UpstreamAgents, type UpstreamSettings } from './lib/http-client.ts'
 import { type Logger, newLogger } from './lib/logger.ts'
 import { tightenFiles } from './lib/private-files.ts'
@@ -127,6 +128,7 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
   })
 
   const upstream = new UpstreamAgents({
+    proxyOf: environmentProxy(env),
     blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS,
     newDispatcher:
       env.UPSTREAM_CLIENT === 'undici' ? (await import('./lib/upstream-http/undici-pool.ts')).newUndiciPool : undefined,

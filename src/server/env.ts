@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { isProxyUrl } from './lib/parse-url.ts'
 
 const address = (protocols: RegExp, form: string) =>
   z
@@ -10,6 +11,16 @@ const address = (protocols: RegExp, form: string) =>
       'is no address: write special characters of user and password as %XX, such as %40 for @',
     )
     .default('')
+
+/** Without a protocol it is http. */
+const proxy = z
+  .string()
+  .transform((text) => (text === '' || text.includes('://') ? text : `http://${text}`))
+  .refine(
+    (text) => text === '' || isProxyUrl(text),
+    'must be the address of a proxy, such as http://user:password@host:3128: write special characters of user and password as %XX',
+  )
+  .default('')
 
 /** The few settings that are needed before the database opens. This object is the list: start-up, tests and docs read it. */
 const setting = <S extends z.ZodType>(schema: S, doc: string) => schema.meta({ description: doc })
@@ -51,6 +62,15 @@ export const envSchema = z.object({
   BLOCK_PRIVATE_UPSTREAMS: setting(
     flag,
     'true: channels may not point at private addresses. For hosting where admins are not trusted with the inner network.',
+  ),
+  HTTPS_PROXY: setting(
+    proxy,
+    'Proxy for outgoing connections to https addresses: http://, https:// or socks5://host:port, perhaps with user:password@. Channels with a proxy of their own use that. Lower case is read, too. Empty: direct.',
+  ),
+  HTTP_PROXY: setting(proxy, 'The same for http addresses. The proxy must allow CONNECT to their ports.'),
+  NO_PROXY: setting(
+    z.string().default(''),
+    'What is reached without these proxies: names with their subdomains, addresses and CIDR blocks, each perhaps with a port, with commas between them; or *. This machine always is.',
   ),
   UPSTREAM_CLIENT: setting(
     z.enum(['own', 'undici']).default('own'),
@@ -115,16 +135,30 @@ export const secretSettings = [
   'MASTER_KEY',
   'MASTER_KEY_PREVIOUS',
   'ROOT_PASSWORD',
+  'HTTPS_PROXY',
+  'HTTP_PROXY',
   'OTEL_EXPORTER_OTLP_HEADERS',
   'OTEL_EXPORTER_OTLP_TRACES_HEADERS',
   'OTEL_EXPORTER_OTLP_METRICS_HEADERS',
 ] as const satisfies readonly (keyof Env)[]
 
+/** Settings that many systems have in lower case. */
+const lowerCased = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'] as const satisfies readonly (keyof Env)[]
+
+/** The variables of the environment from which `secretSettings` are read. */
+export const secretVariables: readonly string[] = [...secretSettings, 'https_proxy', 'http_proxy']
+
 export type Env = z.output<typeof envSchema>
 
 /** Reads the environment. Throws one error that names every bad setting. Empty strings count as absent. */
 export function readEnv(source: Readonly<Record<string, string | undefined>>): Env {
-  const given = Object.fromEntries(Object.keys(envSchema.shape).flatMap((name) => (source[name] ? [[name, source[name]]] : [])))
+  const lower = Object.fromEntries(lowerCased.map((name) => [name, source[name.toLowerCase()]]))
+  const given = Object.fromEntries(
+    Object.keys(envSchema.shape).flatMap((name) => {
+      const value = source[name] || lower[name]
+      return value ? [[name, value]] : []
+    }),
+  )
   const parsed = envSchema.safeParse(given)
   if (parsed.success) return parsed.data
   throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))

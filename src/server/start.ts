@@ -1,7 +1,7 @@
 import './lib/require-node.ts'
 import cluster from 'node:cluster'
 import { fileURLToPath } from 'node:url'
-import { type Env, readEnv, secretSettings } from './env.ts'
+import { type Env, readEnv, secretVariables } from './env.ts'
 import { clearEnvironment, emptyCoreDumps, refuseDebugger } from './lib/harden-process.ts'
 import { holdYoungGeneration } from './lib/node-internals.ts'
 import { makeNewFilesPrivate } from './lib/private-files.ts'
@@ -12,7 +12,7 @@ import { startFailure } from './lib/start-failure.ts'
  * server's modules are loaded only in processes that serve.
  */
 makeNewFilesPrivate()
-const secrets = pick(process.env, secretSettings)
+const secrets = pick(process.env, secretVariables)
 const env = readEnvOrExit()
 hideSecrets()
 if (env.WORKERS > 1 && cluster.isPrimary) {
@@ -35,7 +35,7 @@ function hideSecrets(): void {
     exitWith(error, env)
   }
   emptyCoreDumps()
-  clearEnvironment(secretSettings)
+  clearEnvironment(secretVariables)
 }
 
 function readEnvOrExit() {

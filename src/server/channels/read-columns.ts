@@ -4,7 +4,7 @@ import { explain } from '../../contract/issues.ts'
 import { commaListOf } from '../../contract/options/lists.ts'
 import type { Text } from '../../contract/text.ts'
 import { fail } from '../lib/failure.ts'
-import { isProxyUrl } from '../lib/proxy-connect.ts'
+import { isProxyUrl } from '../lib/parse-url.ts'
 
 /** Parses the columns of a channel that hold lists or JSON: when they are saved and when channels are loaded. */
 

@@ -233,7 +233,7 @@ describe('proxies', () => {
     const agents = agentsOfTest()
     expect(await read(agents, 1, 'http://model.test', `http://ann:secret@127.0.0.1:${port}`)).toBe('{"ok":true}')
     expect(connects).toEqual([['model.test:80', `Basic ${Buffer.from('ann:secret').toString('base64')}`]])
-    await expect(read(agents, 2, 'http://model.test', `http://127.0.0.1:${port}`)).rejects.toThrow('The proxy answered 407')
+    await expect(read(agents, 2, 'http://model.test', `http://127.0.0.1:${port}`)).rejects.toThrow('refused CONNECT with 407')
   })
 
   it('[T202] cannot be used to reach a forbidden literal address, and may not be one', async () => {

@@ -2,10 +2,11 @@ import { Resolver } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import { setActiveTimeout } from './active-time.ts'
 import type { Connector } from './connect.ts'
+import type { ProxyOf } from './environment-proxy.ts'
 import { type AddressRules, guardedConnector } from './guarded-connect.ts'
 import { innerAddress, isForbiddenForChannels, isPublicAddress } from './outgoing-url.ts'
 import { parseUrl } from './parse-url.ts'
-import { proxiedConnector } from './proxy-connect.ts'
+import { environmentConnector, proxiedConnector } from './proxy-connect.ts'
 import { type Resolve, systemResolve } from './resolve-name.ts'
 import { CallFailure, exchange, type Reply, type SmallRequest } from './upstream-http/exchange.ts'
 import { type NewDispatcher, type UpstreamDispatcher, UpstreamPool } from './upstream-http/pool.ts'
@@ -28,6 +29,8 @@ export interface Outgoing {
 
 export interface UpstreamSettings {
   readonly blockPrivate?: boolean
+  /** The proxy of the environment, for all connections but those of channels with a proxy of their own. */
+  readonly proxyOf?: ProxyOf | undefined
   /** Replaces the HTTP/1.1 client for the calls of the relay. */
   readonly newDispatcher?: NewDispatcher | undefined
   /**
@@ -55,6 +58,8 @@ const idleSweepMs = 150_000
 export class UpstreamAgents {
   readonly untrusted: UntrustedRules
   readonly #rules: AddressRules
+  readonly #blocksPrivate: boolean
+  readonly #proxyOf: ProxyOf | undefined
   readonly #newDispatcher: NewDispatcher
   readonly #pools = new Map<number, Map<string, KeptPool>>()
   readonly #sweeper: NodeJS.Timeout
@@ -62,12 +67,15 @@ export class UpstreamAgents {
   constructor(settings: UpstreamSettings = {}) {
     const {
       blockPrivate = false,
+      proxyOf,
       newDispatcher = newUpstreamPool,
       resolve = systemResolve(),
       certificates,
       untrusted = publicInternet(),
     } = settings
     this.untrusted = untrusted
+    this.#blocksPrivate = blockPrivate
+    this.#proxyOf = proxyOf
     this.#newDispatcher = newDispatcher
     this.#rules = {
       resolve,
@@ -92,7 +100,20 @@ export class UpstreamAgents {
 
   /** Connection settings of a channel, for protocols other than HTTP. */
   connector({ proxy, connectTimeoutMs }: Pick<Outgoing, 'proxy' | 'connectTimeoutMs'>): Connector {
-    return proxy === '' ? guardedConnector(this.#rules, connectTimeoutMs) : proxiedConnector(proxy, this.#rules, connectTimeoutMs)
+    if (proxy !== '') return proxiedConnector(proxy, this.#rules, connectTimeoutMs)
+    return this.#connector(this.#rules, { timeoutMs: connectTimeoutMs, checksNames: this.#blocksPrivate })
+  }
+
+  /** Connections to addresses that a user or an upstream has named. A proxy is asked for checked addresses, never for a name. */
+  untrustedConnector(timeoutMs: number): Connector {
+    return this.#connector(this.untrusted, { timeoutMs, checksNames: true })
+  }
+
+  #connector(rules: AddressRules, settings: { readonly timeoutMs: number; readonly checksNames: boolean }): Connector {
+    if (!this.#proxyOf) return guardedConnector(rules, settings.timeoutMs)
+    // Whoever sets the environment may name any proxy.
+    const toProxy = { ...this.#rules, allows: () => true }
+    return environmentConnector({ proxyOf: this.#proxyOf, toProxy }, { rules, ...settings })
   }
 
   #keep(channel: Outgoing, key: string): KeptPool {
@@ -178,7 +199,7 @@ export async function fetchUntrusted(agents: UpstreamAgents, call: UntrustedCall
     let url = readUntrustedUrl(call.url, rules, allowHttp)
     let headers = call.headers ?? {}
     for (let hop = 0; hop <= redirectsMax; hop++) {
-      const pool = newUpstreamPool(url.origin, { connect: guardedConnector(rules, 3000), connectionsMax: 1 })
+      const pool = newUpstreamPool(url.origin, { connect: agents.untrustedConnector(3000), connectionsMax: 1 })
       const reply = await exchange(pool, url, { ...call, headers, silenceMsMax: 5000 }, signal)
       const location = reply.headers.location
       const moved = [301, 302, 303, 307, 308].includes(reply.status) && typeof location === 'string'

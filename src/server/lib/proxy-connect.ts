@@ -1,41 +1,121 @@
 import { request } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { setActiveTimeout } from './active-time.ts'
-import { type Connector, newConnector } from './connect.ts'
+import { type Connector, type ConnectTarget, newConnector } from './connect.ts'
+import type { ProxyOf } from './environment-proxy.ts'
 import { AddressRefused, type AddressRules, guardedConnector } from './guarded-connect.ts'
 import { literalHost } from './outgoing-url.ts'
-import { parseUrl } from './parse-url.ts'
+import { isProxyUrl, proxyPort } from './parse-url.ts'
 import { requestSocks5 } from './socks5.ts'
+
+/** What a proxy did instead of connecting. The message names it by host and port, never with its login, and may be shown to admins. */
+export class ProxyFailure extends Error {
+  readonly code = 'PROXY_FAILED'
+
+  constructor(proxy: URL, did: string, cause?: unknown) {
+    super(`the proxy at ${proxy.hostname}:${proxyPort(proxy)} ${did}`, { cause })
+    this.name = 'ProxyFailure'
+  }
+}
+
+/** The failure of a proxy that has caused an error. */
+export function proxyFailureIn(error: unknown): ProxyFailure | undefined {
+  if (error instanceof ProxyFailure) return error
+  return error instanceof Error ? proxyFailureIn(error.cause) : undefined
+}
 
 /**
  * Connections through the proxy of a channel: http(s) by CONNECT, socks5. The proxy's own address obeys the same rules. A target that
- * is a name is looked up by the proxy, so that its addresses cannot be judged here; a literal one is. Error messages never name the proxy.
+ * is a name is looked up by the proxy, so that its addresses cannot be judged here; a literal one is.
  */
 export function proxiedConnector(proxy: string, rules: AddressRules, timeoutMs: number): Connector {
   if (!isProxyUrl(proxy)) return (_target, callback) => callback(new Error('The address of the proxy is invalid'), null)
-  const url = new URL(proxy)
-  const toProxy = guardedConnector(rules, timeoutMs)
-  const toTarget = newConnector({ timeoutMs })
+  return tunnelConnector(new URL(proxy), guardedConnector(rules, timeoutMs), { rules, timeoutMs, checksNames: false })
+}
+
+export interface EnvironmentProxy {
+  readonly proxyOf: ProxyOf
+  /** The rules by which the proxy itself is reached. */
+  readonly toProxy: AddressRules
+}
+
+interface TunnelSettings {
+  readonly rules: AddressRules
+  /** Deadline of each step: reaching the proxy, its answer, and TLS with the target. */
+  readonly timeoutMs: number
+  /**
+   * A name is looked up here, and the proxy is asked for its allowed addresses: the rules hold for what is reached. Otherwise it is asked for
+   * the name.
+   */
+  readonly checksNames: boolean
+}
+
+/** Connections through the proxy that the environment of the server names for a target; direct ones where it names none. */
+export function environmentConnector({ proxyOf, toProxy }: EnvironmentProxy, settings: TunnelSettings): Connector {
+  const { rules, timeoutMs } = settings
+  const direct = guardedConnector(rules, timeoutMs)
+  const connect = guardedConnector(toProxy, timeoutMs)
+  const tunnels = new Map<string, Connector>()
+  const through = (proxy: string) => {
+    const tunnel = tunnels.get(proxy) ?? tunnelConnector(new URL(proxy), connect, settings)
+    tunnels.set(proxy, tunnel)
+    return tunnel
+  }
+  return (target, callback) => {
+    const proxy = proxyOf(target)
+    if (proxy === undefined) direct(target, callback)
+    else through(proxy)(target, callback)
+  }
+}
+
+/** Opens a connection to a proxy, and asks it for nothing. */
+export function reachProxy(proxy: URL, connect: Connector): Promise<Socket> {
+  const protocol = proxy.protocol === 'https:' ? 'https:' : 'http:'
+  return new Promise((resolve, reject) => {
+    connect({ hostname: literalHost(proxy.hostname), port: proxyPort(proxy), protocol }, (...[error, socket]) => {
+      if (!error) return resolve(socket)
+      // The error code of the proxy must not be mistaken for one of the target.
+      reject(error instanceof AddressRefused ? error : new ProxyFailure(proxy, `could not be reached (${codeOf(error)})`, error))
+    })
+  })
+}
+
+function tunnelConnector(proxy: URL, toProxy: Connector, { rules, timeoutMs, checksNames }: TunnelSettings): Connector {
+  const { certificates } = rules
+  const toTarget = newConnector({ timeoutMs, ...(certificates !== undefined && { certificates }) })
+
+  const open = async (target: ConnectTarget): Promise<Socket> => {
+    const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
+    const hosts = await hostsFor(literalHost(target.hostname), rules, checksNames)
+    let failure: unknown
+    for (const host of hosts.slice(0, addressesMax)) {
+      try {
+        return await openTunnel(proxy, toProxy, { host, port }, timeoutMs)
+      } catch (error) {
+        failure = error
+      }
+    }
+    throw failure
+  }
 
   return (target, callback) => {
-    const host = literalHost(target.hostname)
-    if (isIP(host) !== 0 && !rules.allows(host)) return callback(new AddressRefused(host), null)
-
-    const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80)
-    openTunnel(url, toProxy, { host, port }, timeoutMs).then(
+    open(target).then(
       (socket) => (target.protocol === 'https:' ? toTarget({ ...target, through: socket }, callback) : callback(null, socket)),
       (error: Error) => callback(error, null),
     )
   }
 }
 
-const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'socks5:': '1080', 'socks5h:': '1080' }
+/** How many addresses of a name the proxy is asked for, one after the other. */
+const addressesMax = 3
 
-/** Whether a text is the URL of a proxy: http, https, socks5 or socks5h, a host, perhaps a login. */
-export function isProxyUrl(text: string): boolean {
-  const url = parseUrl(text)
-  if (!url) return false
-  return Object.hasOwn(defaultPorts, url.protocol) && url.hostname !== '' && url.search === '' && /^\/?$/.test(url.pathname)
+/** What the proxy is asked for. Throws `AddressRefused`. */
+async function hostsFor(host: string, rules: AddressRules, checksNames: boolean): Promise<readonly string[]> {
+  if (isIP(host) === 0 && !checksNames) return [host]
+  const all = isIP(host) === 0 ? (await rules.resolve(host)).map(({ address }) => address) : [host]
+  const allowed = all.filter((address) => rules.allows(address))
+  if (allowed.length === 0) throw new AddressRefused(host)
+  return allowed
 }
 
 interface Target {
@@ -48,31 +128,24 @@ async function openTunnel(proxy: URL, connect: Connector, target: Target, timeou
   // In a tunnel, the connection on top reports failures.
   socket.on('error', () => {})
 
-  const cancel = setActiveTimeout(timeoutMs, () => socket.destroy())
+  let isLate = false
+  const cancel = setActiveTimeout(timeoutMs, () => {
+    isLate = true
+    socket.destroy()
+  })
   try {
     if (proxy.protocol.startsWith('socks5')) await requestSocks5(socket, target, loginOf(proxy))
     else await requestConnect(socket, target, loginOf(proxy))
     return socket
   } catch (error) {
     socket.destroy()
-    throw error
+    throw new ProxyFailure(proxy, isLate ? 'did not answer in time' : messageOf(error))
   } finally {
     cancel()
   }
 }
 
-function reachProxy(proxy: URL, connect: Connector): Promise<Socket> {
-  const port = proxy.port || (defaultPorts[proxy.protocol] ?? '')
-  const protocol = proxy.protocol === 'https:' ? 'https:' : 'http:'
-  return new Promise((resolve, reject) => {
-    connect({ hostname: literalHost(proxy.hostname), port, protocol }, (...[error, socket]) => {
-      if (!error) return resolve(socket)
-      // The error code of the proxy must not be mistaken for one of the target.
-      reject(error instanceof AddressRefused ? error : new Error('The proxy could not be reached', { cause: error }))
-    })
-  })
-}
-
+/** Rejects with what the proxy did instead. */
 function requestConnect(socket: Socket, target: Target, login: Login | undefined): Promise<void> {
   const path = `${target.host.includes(':') ? `[${target.host}]` : target.host}:${target.port}`
   const headers: Record<string, string> = { host: path }
@@ -80,12 +153,12 @@ function requestConnect(socket: Socket, target: Target, login: Login | undefined
 
   return new Promise((resolve, reject) => {
     request({ method: 'CONNECT', path, headers, createConnection: () => socket })
-      .once('connect', (response, _socket, head: Buffer) => {
-        if (response.statusCode !== 200) return reject(new Error(`The proxy answered ${response.statusCode}`))
+      .once('connect', ({ statusCode = 0 }, _socket, head: Buffer) => {
+        if (statusCode < 200 || statusCode > 299) return reject(new Error(`refused CONNECT with ${statusCode}`))
         if (head.length > 0) socket.unshift(head)
         resolve()
       })
-      .once('error', () => reject(new Error('The proxy closed the connection')))
+      .once('error', () => reject(new Error('closed the connection, or does not speak HTTP')))
       .end()
   })
 }
@@ -98,4 +171,12 @@ interface Login {
 function loginOf(proxy: URL): Login | undefined {
   if (proxy.username === '') return undefined
   return { user: decodeURIComponent(proxy.username), password: decodeURIComponent(proxy.password) }
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : error.message
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

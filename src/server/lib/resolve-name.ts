@@ -76,7 +76,7 @@ const otherFamilyMs = 50
 const askSystem: Resolve = (hostname) => lookup(hostname, { all: true, order: 'verbatim' })
 
 /** RFC 6761: such a name never leaves the machine. */
-function isLoopbackName(name: string): boolean {
+export function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
 

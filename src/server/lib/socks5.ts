@@ -7,7 +7,8 @@ const userAndPassword = 2
 
 /**
  * Asks the SOCKS5 proxy at the other end of `socket` for a connection to a host (RFC 1928), with user and password if it requires them
- * (RFC 1929). A name is sent unresolved: the proxy resolves it. Afterwards the socket is connected to the target.
+ * (RFC 1929). A name is sent unresolved: the proxy resolves it. Afterwards the socket is connected to the target. The message of an error
+ * is what the proxy did.
  */
 export async function requestSocks5(
   socket: Socket,
@@ -17,14 +18,14 @@ export async function requestSocks5(
   const methods = login ? [noLogin, userAndPassword] : [noLogin]
   socket.write(Buffer.of(version, methods.length, ...methods))
   const chosen = await take(socket, 2)
-  if (chosen.readUInt8(0) !== version) throw new Error('The proxy does not speak SOCKS5')
+  if (chosen.readUInt8(0) !== version) throw new Error('does not speak SOCKS5')
   const method = chosen.readUInt8(1)
   if (method === userAndPassword && login) await signIn(socket, login)
-  else if (method !== noLogin) throw new Error('The SOCKS proxy accepts none of the offered logins')
+  else if (method !== noLogin) throw new Error('accepts none of the offered logins')
 
   socket.write(Buffer.concat([Buffer.of(version, 1, 0), hostBytes(target.host), portBytes(target.port)]))
   const reply = await take(socket, 4)
-  if (reply.readUInt8(1) !== 0) throw new Error(`The SOCKS proxy could not connect (reply ${reply.readUInt8(1)})`)
+  if (reply.readUInt8(1) !== 0) throw new Error(`could not connect (reply ${reply.readUInt8(1)})`)
   // The address that the proxy uses itself follows, with its port; it is not needed.
   const kind = reply.readUInt8(3)
   await take(socket, (kind === 1 ? 4 : kind === 4 ? 16 : (await take(socket, 1)).readUInt8(0)) + 2)
@@ -33,7 +34,7 @@ export async function requestSocks5(
 async function signIn(socket: Socket, login: { user: string; password: string }): Promise<void> {
   socket.write(Buffer.concat([Buffer.of(1), short(login.user), short(login.password)]))
   const status = (await take(socket, 2)).readUInt8(1)
-  if (status !== 0) throw new Error('The SOCKS proxy refused the login')
+  if (status !== 0) throw new Error('refused the login')
 }
 
 function hostBytes(host: string): Buffer {
@@ -50,14 +51,14 @@ function portBytes(port: number): Buffer {
 /** A text prefixed with its length in one byte. */
 function short(text: string): Buffer {
   const bytes = Buffer.from(text)
-  if (bytes.length > 255) throw new Error('A text for the SOCKS proxy is longer than 255 bytes')
+  if (bytes.length > 255) throw new Error('takes no text that is longer than 255 bytes')
   return Buffer.concat([Buffer.of(bytes.length), bytes])
 }
 
 /** Reads exactly the next `length` bytes; the rest stays in the socket. */
 function take(socket: Socket, length: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const closed = () => finish(() => reject(new Error('The SOCKS proxy closed the connection')))
+    const closed = () => finish(() => reject(new Error('closed the connection')))
     const read = () => {
       if (socket.readableLength >= length) finish(() => resolve(socket.read(length)))
       else socket.read(0)

@@ -6,6 +6,7 @@ import { AppError } from '../../lib/failure.ts'
 import { background, redact } from '../../lib/logger.ts'
 import { withoutOperatorDetails } from '../../lib/operator-details.ts'
 import { parseUrl } from '../../lib/parse-url.ts'
+import { proxyFailureIn } from '../../lib/proxy-connect.ts'
 import { EventTooLarge } from '../../lib/sse.ts'
 import type { Core } from '../../options/core.ts'
 import { type CallerError, ownError } from '../../protocols/error-body.ts'
@@ -179,13 +180,17 @@ export class UpstreamFailure extends Error {
       this.kind === 'status' ? `status ${this.status}` : this.kind,
       this.own?.message ?? '',
       this.isLoop ? 'the address of this channel leads back to this site' : '',
-      this.cause instanceof Error && 'code' in this.cause ? String(this.cause.code) : '',
+      proxyFailureIn(this.cause)?.message ?? codeOf(this.cause),
       this.facts.code || this.facts.type,
       this.facts.message.slice(0, 400),
     ]
       .filter((part) => part !== '')
       .join(': ')
   }
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : ''
 }
 
 /** The names of a model at the upstream and for the caller, which may differ. */
