@@ -1,5 +1,5 @@
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api'
-import type { CallObserver, EndedAttempt, EndedCall } from '../ended-calls.ts'
+import type { CallKind, CallObserver, EndedAttempt, EndedCall } from '../ended-calls.ts'
 import { AttemptSpan, CallSpan, errorTypeOf, modelOf } from './call-spans.ts'
 
 /**
@@ -44,8 +44,8 @@ export class GenAiMetrics implements CallObserver {
   }
 
   callEnded(call: EndedCall): void {
-    const { attempts, trace } = call
-    if (!(trace instanceof CallSpan) || trace.operation === undefined) return
+    const { attempts, kind, trace } = call
+    if (!(trace instanceof CallSpan) || trace.operation === undefined || !generating.has(kind)) return
     const last = attempts.at(-1)
     const span = last?.trace instanceof AttemptSpan ? last.trace : undefined
     if (last && span) this.#recordTokens(call, span.description(last))
@@ -71,6 +71,9 @@ export class GenAiMetrics implements CallObserver {
     if (tokensOut > 1) this.#timePerOutputToken.record((durationMs - firstByteMs) / 1000 / (tokensOut - 1), attributes)
   }
 }
+
+/** Not counts of tokens and reads of stored responses, nor the connection over which responses are requested. */
+const generating: ReadonlySet<CallKind> = new Set(['relay', 'background'])
 
 /** The provider of calls that no channel was tried for. */
 const ownProvider = 'sluice'
