@@ -39,7 +39,10 @@ export const envSchema = z.object({
     'Where DATABASE_URL leads through a pooler such as PgBouncer: the address of the database itself, for notifications between nodes, long reads, backups and index builds.',
   ),
   REDIS_URL: setting(
-    address(/^$|^rediss?:\/\//, 'redis://'),
+    address(/^$|^rediss?:\/\//, 'redis://').refine(
+      (text) => /^\/?\d*$/.test(URL.parse(text)?.pathname ?? ''),
+      'names a database by its number, such as /0',
+    ),
     'Optional Redis for faster news between nodes and shared rate limits. It is never a record of anything.',
   ),
   MASTER_KEY: setting(

@@ -7,6 +7,7 @@ import { freePort } from './free-port.ts'
 
 /** A real Redis on a free loopback port, without persistence. */
 export interface RedisServer {
+  /** Without the password. */
   readonly url: string
   /** Starts it again on the same port after `kill`. */
   start(): Promise<void>
@@ -15,15 +16,15 @@ export interface RedisServer {
 }
 
 /** Undefined, with a loud notice, on a machine without `redis-server` (Debian package redis-server). */
-export async function startRedis(): Promise<RedisServer | undefined> {
+export async function startRedis({ password = '' }: { password?: string } = {}): Promise<RedisServer | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))
   const port = await freePort()
   let server: ChildProcess | undefined
 
   const start = async () => {
-    const started = spawn('redis-server', ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--dir', folder], {
-      stdio: 'ignore',
-    })
+    const settings = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--dir', folder]
+    if (password !== '') settings.push('--requirepass', password)
+    const started = spawn('redis-server', settings, { stdio: 'ignore' })
     server = started
     let failed = false
     started.once('error', () => {
@@ -59,7 +60,7 @@ export async function startRedis(): Promise<RedisServer | undefined> {
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
-    socket.once('data', (data) => resolve(String(data).startsWith('+PONG'))).once('error', () => resolve(false))
+    socket.once('data', (data) => resolve(/^\+PONG|^-NOAUTH/.test(String(data)))).once('error', () => resolve(false))
     socket.once('data', () => socket.destroy())
   })
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '../lib/logger.ts'
-import { newRedisClient } from './redis-client.ts'
+import { newRedisClient, OutageLog } from './redis-client.ts'
 import type { Receiver, Transport } from './transport.ts'
 
 /**
@@ -15,28 +15,26 @@ export async function openRedisTransport(
   const subscriber = publisher.duplicate()
   let isSubscribed = false
   let isUp = false
-  let isWarned = false
+  const outage = new OutageLog(logger, 'Nothing is lost: news between nodes takes another way until it is back')
 
   const check = () => {
     const isUpNow = publisher.isReady && subscriber.isReady && isSubscribed
     if (isUpNow === isUp) return
     isUp = isUpNow
-    if (isUp && isWarned) logger.info('Redis is back')
-    if (isUp) isWarned = false
+    if (isUp) outage.ended('Redis is back')
     receiver.changed()
   }
 
+  const failed = (error: unknown) => {
+    outage.failed(error)
+    check()
+  }
   for (const client of [publisher, subscriber]) {
     client.on('ready', check)
-    client.on('error', (error: unknown) => {
-      if (!isWarned)
-        logger.warn({ error }, 'REDIS IS UNREACHABLE. Nothing is lost: news between nodes takes another way until it is back')
-      isWarned = true
-      check()
-    })
+    client.on('error', failed)
   }
-  // Later, the client resubscribes automatically after each reconnect.
-  subscriber.on('ready', () => {
+  // Later, the client resubscribes automatically after each reconnect. Redis may accept a connection and refuse to subscribe it.
+  const subscribe = () => {
     if (isSubscribed) return
     subscriber
       .subscribe(channel, (message) => receiver.receive(message))
@@ -44,8 +42,9 @@ export async function openRedisTransport(
         isSubscribed = true
         check()
       })
-      .catch(() => {})
-  })
+      .catch(failed)
+  }
+  subscriber.on('ready', subscribe).on('ping-interval', subscribe)
   for (const client of [publisher, subscriber]) client.connect().catch(() => {})
 
   return {

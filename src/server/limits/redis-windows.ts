@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { newRedisClient, type RedisClient } from '../bus/redis-client.ts'
+import { newRedisClient, OutageLog, type RedisClient } from '../bus/redis-client.ts'
 import { activeMs, withActiveTimeout } from '../lib/active-time.ts'
 import type { Logger } from '../lib/logger.ts'
 import {
@@ -45,13 +45,12 @@ const renewedAtOnce = 500
 export class RedisWindows implements SharedWindows {
   readonly #client: RedisClient
   readonly #prefix: string
-  readonly #logger: Logger
+  readonly #outage: OutageLog
   readonly #timing: typeof defaultTiming
   /** Running requests of this node, with the Redis keys that list them. */
   readonly #running = new Map<string, readonly string[]>()
   readonly #renewing: NodeJS.Timeout
   #isAway = false
-  #isWarned = false
   #pausedUntil = 0
   #isProbing = false
 
@@ -62,7 +61,7 @@ export class RedisWindows implements SharedWindows {
   private constructor(client: RedisClient, { prefix, logger, timing }: RedisWindowsParts) {
     this.#client = client
     this.#prefix = prefix
-    this.#logger = logger
+    this.#outage = new OutageLog(logger, 'Request limits are counted by each node on its own until it is back')
     this.#timing = { ...defaultTiming, ...timing }
     this.#renewing = setInterval(() => this.#renew(), this.#timing.renewEveryMs).unref()
     client.on('error', (error: unknown) => this.#away(error))
@@ -168,15 +167,12 @@ export class RedisWindows implements SharedWindows {
   #away(error: unknown): void {
     this.#isAway = true
     this.#pausedUntil = activeMs() + this.#timing.pauseMs
-    if (!this.#isWarned)
-      this.#logger.warn({ error }, 'REDIS IS AWAY OR LATE. Request limits are counted by each node on its own until it is back')
-    this.#isWarned = true
+    this.#outage.failed(error)
   }
 
   #back(): void {
     this.#isAway = false
-    if (this.#isWarned) this.#logger.info('Redis is back: request limits are counted over all nodes again')
-    this.#isWarned = false
+    this.#outage.ended('Redis is back: request limits are counted over all nodes again')
   }
 
   #keysOf(rules: readonly Rule[]): string[] {
