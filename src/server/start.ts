@@ -2,6 +2,7 @@ import './lib/require-node.ts'
 import cluster from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import { type Env, readEnv, secretVariables } from './env.ts'
+import { requireDescriptors } from './lib/descriptors.ts'
 import { clearEnvironment, emptyCoreDumps, refuseDebugger } from './lib/harden-process.ts'
 import { holdYoungGeneration } from './lib/node-internals.ts'
 import { makeNewFilesPrivate } from './lib/private-files.ts'
@@ -14,7 +15,7 @@ import { startFailure } from './lib/start-failure.ts'
 makeNewFilesPrivate()
 const secrets = pick(process.env, secretVariables)
 const env = readEnvOrExit()
-hideSecrets()
+prepareProcess()
 if (env.WORKERS > 1 && cluster.isPrimary) {
   const { supervise } = await import('./supervisor.ts')
   const { WORKERS: workers, HOST: host, PORT: port, DATA_DIR: dataDir } = env
@@ -27,9 +28,10 @@ if (env.WORKERS > 1 && cluster.isPrimary) {
   await serve(env).catch((error: unknown) => exitWith(error, env))
 }
 
-/** Called before anything is opened: a debugger must not be able to read secrets. */
-function hideSecrets(): void {
+/** Called before anything is opened: files may not suffice, and a debugger must not be able to read secrets. */
+function prepareProcess(): void {
   try {
+    requireDescriptors()
     if (env.NODE_ENV !== 'development') refuseDebugger()
   } catch (error) {
     exitWith(error, env)

@@ -7,7 +7,10 @@ import type { TestDatabase } from './databases.ts'
 
 const main = fileURLToPath(new URL('../../dist/server/main.js', import.meta.url))
 
-/** The built server as a separate process that can be killed; of another version when `program` names its file. */
+/**
+ * The built server as a separate process that can be killed; of another version when `program` names its file, and with at most `openFiles`
+ * descriptors.
+ */
 export interface ServerProcess {
   readonly url: string
   readonly pid: number
@@ -22,8 +25,12 @@ export async function startProcess(
   database: TestDatabase,
   env: Record<string, string> = {},
   program = main,
+  openFiles = 0,
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [program], {
+  const command = [process.execPath, program]
+  const limited = openFiles === 0 ? command : ['sh', '-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', ...command]
+  const [executable = '', ...args] = limited
+  const child = spawn(executable, args, {
     env: {
       PATH: process.env.PATH,
       PORT: '0',

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -8,6 +9,7 @@ import { serverOfTest } from '../helpers/app.ts'
 import { endedCall } from '../helpers/ended-call.ts'
 import { complaintsOf, hasPromtool } from '../helpers/promtool.ts'
 import { addChannel } from '../helpers/seed.ts'
+import { newFolder } from '../helpers/templates.ts'
 
 const deploy = new URL('../../deploy/', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, deploy), 'utf8')
@@ -97,12 +99,45 @@ it('the dashboard and the rules in deploy/ use metrics and labels that /metrics 
   }
 })
 
-it.runIf(hasPromtool)('promtool has no complaint about /metrics, of one process and of several, nor about the rules', async () => {
-  for (const text of Object.values(await printed())) {
-    expect(text).toContain('sluice_calls_total')
-    expect(complaintsOf(['check', 'metrics'], text)).toBe('')
+it.runIf(hasPromtool)(
+  'promtool has no complaint about /metrics, of one process and of several, nor about the rules',
+  async () => {
+    for (const text of Object.values(await printed())) {
+      expect(text).toContain('sluice_calls_total')
+      expect(complaintsOf(['check', 'metrics'], text)).toBe('')
+    }
+    expect(complaintsOf(['check', 'rules', '--lint-fatal', fileURLToPath(new URL('prometheus/rules.yml', deploy))])).toBe('')
+  },
+)
+
+it.runIf(hasPromtool)('promtool sees the alert of descriptors fire for the node of a process that has almost none left', () => {
+  const rules = fileURLToPath(new URL('prometheus/rules.yml', deploy))
+  const series = (node: string, value: string) => ({
+    series: `sluice_descriptors_used_ratio{instance="${node}"}`,
+    values: `${value}x20`,
+  })
+  const alert = {
+    exp_labels: { severity: 'critical', instance: 'full' },
+    exp_annotations: { summary: '97% of the file descriptors of a process of full are open: raise LimitNOFILE' },
   }
-  expect(complaintsOf(['check', 'rules', '--lint-fatal', fileURLToPath(new URL('prometheus/rules.yml', deploy))])).toBe('')
+  const file = join(newFolder(), 'test.json')
+  writeFileSync(
+    file,
+    JSON.stringify({
+      rule_files: [rules],
+      tests: [
+        {
+          interval: '1m',
+          input_series: [series('full', '0.97'), series('free', '0.5')],
+          alert_rule_test: [
+            { eval_time: '4m', alertname: 'SluiceFewDescriptors', exp_alerts: [] },
+            { eval_time: '6m', alertname: 'SluiceFewDescriptors', exp_alerts: [alert] },
+          ],
+        },
+      ],
+    }),
+  )
+  expect(complaintsOf(['test', 'rules', file])).toBe('')
 })
 
 it('each alert names its subject and severity, and every panel has an expression', () => {

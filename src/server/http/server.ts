@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { allHandlers } from '../console/handlers.ts'
 import { clientReader } from '../lib/client-address.ts'
 import { declineUpgrade, wantsWebSocket } from '../lib/decline-upgrade.ts'
+import { DescriptorWatch } from '../lib/descriptors.ts'
 import { answerHalfClosed, listenOn, stopAccepting } from '../lib/node-internals.ts'
 import { root } from '../lib/root.ts'
 import type { App } from '../parts.ts'
@@ -39,11 +40,12 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
   const readClient = clientReader(app.env.TRUSTED_PROXIES)
   const relay = relayRouter(app, readClient, handleTask)
   const sockets = socketRouter(app, readClient)
+  const descriptors = new DescriptorWatch(app.logger)
   let isReady = true
   let server: Server | undefined
   const console = buildConsoleServer(app, allHandlers, {
     files,
-    isReady: () => isReady,
+    isReady: () => isReady && !descriptors.isShort,
     serverFactory: (handler) => {
       const created = createServer(limits, (request, response) => {
         // A load balancer that keeps connections open has none left to send on when this server is gone.
@@ -105,6 +107,7 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
       clearInterval(idle)
       clearTimeout(limit)
       await console.close()
+      descriptors.close()
     },
     cut: () => void cut(),
   }

@@ -11,6 +11,7 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client'
+import { descriptorLimit, openDescriptors } from './descriptors.ts'
 import { droppedLines } from './log-output.ts'
 import { memoryLimit } from './memory-watch.ts'
 
@@ -43,6 +44,7 @@ export function newMetrics() {
       this.set(memoryLimit())
     },
   })
+  addDescriptors({ registry })
   addCounter({ registry }, { name: 'sluice_log_lines_dropped_total', help: 'Log lines that nobody took', labelNames: [] }, () => [
     [{}, droppedLines()],
   ])
@@ -146,6 +148,11 @@ export function newMetrics() {
 }
 
 let ofProcess: readonly Metric[] | undefined
+/**
+ * Three gauges that are named as if they were counters, and are the sums of others; and the number of open descriptors, which would stay at
+ * an old value when there is none left to read it with.
+ */
+const unused = /^nodejs_active_.*_total$|^process_(?:open|max)_fds$/
 
 /**
  * Memory, event loop and garbage collection of this process, once for all its registries: the library never stops the timer and the observer
@@ -155,11 +162,24 @@ function processMetrics(): readonly Metric[] {
   if (!ofProcess) {
     const registry = new Registry()
     collectDefaultMetrics({ register: registry })
-    // The library names three gauges as if they were counters. They are the sums of gauges with a label.
-    const named = registry.getMetricsAsArray().filter(({ name }) => !/^nodejs_active_.*_total$/.test(name))
-    ofProcess = named.flatMap(({ name }) => registry.getSingleMetric(name) ?? [])
+    const used = registry.getMetricsAsArray().filter(({ name }) => !unused.test(name))
+    ofProcess = used.flatMap(({ name }) => registry.getSingleMetric(name) ?? [])
   }
   return ofProcess
+}
+
+function addDescriptors(metrics: Pick<Metrics, 'registry'>): void {
+  const add = (name: string, help: string, merge: 'sum' | 'max', read: () => number | undefined) =>
+    addGauge(metrics, { name, help, labelNames: [], merge }, () => {
+      const value = read()
+      return value === undefined ? [] : [[{}, value]]
+    })
+  add('process_open_fds', 'Number of open file descriptors.', 'sum', openDescriptors)
+  add('process_max_fds', 'Maximum number of open file descriptors.', 'sum', descriptorLimit)
+  add('sluice_descriptors_used_ratio', 'Open file descriptors of the limit; of the process with the most', 'max', () => {
+    const [open, limit] = [openDescriptors(), descriptorLimit()]
+    return open === undefined || limit === undefined ? undefined : open / limit
+  })
 }
 
 /** A metric that its owner counts, read when the metrics are requested: counting is an addition, without a lookup by labels. */

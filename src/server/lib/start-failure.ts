@@ -1,3 +1,5 @@
+import { tooFewDescriptors } from './descriptors.ts'
+
 /** The settings that a start depends on; absent when they could not be read. */
 interface StartSettings {
   readonly HOST: string
@@ -13,6 +15,7 @@ interface StartSettings {
 export function startFailure(error: unknown, settings: StartSettings | undefined): string {
   if (!(error instanceof Error)) return String(error)
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  if (/\bEMFILE\b/.test(error.message)) return tooFewDescriptors()
   const known = settings && (ofSystem(error, settings) ?? ofSqlite(error, settings))
   return known ?? error.message + cause
 }

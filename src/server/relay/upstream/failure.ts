@@ -2,6 +2,7 @@ import { knownModelLimits } from '../../../contract/model-limits.ts'
 import { reportFailure } from '../../channels/health.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import type { CallerLog } from '../../lib/caller-log.ts'
+import { isShortage, lacksDescriptors } from '../../lib/descriptors.ts'
 import { AppError } from '../../lib/failure.ts'
 import { background, redact } from '../../lib/logger.ts'
 import { withoutOperatorDetails } from '../../lib/operator-details.ts'
@@ -33,6 +34,8 @@ export class UpstreamFailure extends Error {
   readonly noRoute: string | undefined
   /** The kind of an error for which every vendor has its own message. */
   readonly known: KnownError | undefined
+  /** This server is stopping, or had no file descriptor left for a connection. No channel is at fault, and another one fails alike. */
+  readonly isOfThisServer: boolean
 
   constructor(
     kind: UpstreamFailure['kind'],
@@ -57,6 +60,8 @@ export class UpstreamFailure extends Error {
     this.own = more.own
     this.names = more.names
     this.noRoute = more.noRoute
+    const isShort = kind === 'unreachable' && more.cause !== undefined && (isShortage(more.cause) || lacksDescriptors())
+    this.isOfThisServer = kind === 'stopped' || isShort
     this.known = kind === 'status' && !this.isMapped ? recognise(this.facts, this.status) : undefined
   }
 
@@ -74,7 +79,7 @@ export class UpstreamFailure extends Error {
 
   /** Another channel may succeed: transport failures, 401, 402, 403, 404, 408, 409, 425, 429 and every 5xx. */
   get isRetryable(): boolean {
-    if (this.kind === 'stopped') return false
+    if (this.isOfThisServer) return false
     if (this.kind !== 'status' || this.status < 400) return true
     if (this.isOfLostState) return false
     if (this.known) return !isAboutRequest(this.known)
@@ -126,7 +131,7 @@ export class UpstreamFailure extends Error {
 
   /** A fault of the upstream: it was unreachable, closed the connection, or failed. */
   get isFaultOfUpstream(): boolean {
-    if (this.kind === 'untranslatable' || this.kind === 'stopped' || this.isLoop || this.known) return false
+    if (this.kind === 'untranslatable' || this.isOfThisServer || this.isLoop || this.known) return false
     return this.kind !== 'status' || this.status >= 500 || this.status === 408
   }
 
@@ -137,6 +142,7 @@ export class UpstreamFailure extends Error {
   forCaller({ promptTokens = 0, sent }: { promptTokens?: number; sent?: Buffer | undefined } = {}): CallerError {
     const { own, known, names } = this
     if (own && own.code !== 'upstream_failed') return ownError(own)
+    if (this.isOfThisServer) return ownError(new AppError('server_busy', { retryAfter: 1 }))
     if (this.isLoop) return ownError(new AppError('loop_detected'))
     if (this.isMapped && this.kind === 'status') {
       if (this.status < 500 && !ofChannel.has(this.status)) return refusedRequest(this.status, this.#factsForCaller(), sent)
@@ -340,7 +346,7 @@ export function noteFailure(
   failure: UpstreamFailure,
 ): void {
   app.metrics.upstreamAttempts.count(failure.kind)
-  if (failure.isCallersMistake || failure.kind === 'stopped') return
+  if (failure.isCallersMistake || failure.isOfThisServer) return
   app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
   // An error caused by a wrong base URL is no evidence against the key.
   if (failure.isLoop) return
