@@ -1,11 +1,14 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
+import { doctorCommand } from '../../src/server/commands/doctor.ts'
 import type { Env } from '../../src/server/env.ts'
 import { authority, certificates, leafKey } from '../helpers/certificates-of-upstreams.ts'
 import { type ConnectProxy, connectProxy } from '../helpers/connect-proxy.ts'
+import { testMasterKey } from '../helpers/core.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { addChannel } from '../helpers/seed.ts'
+import { runCommand } from '../helpers/sluice.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { ask, chat, completion, event, eventually, httpUpstream, model, piece, stage } from './stage.ts'
 
@@ -85,7 +88,7 @@ it('hosts in NO_PROXY are reached directly', async () => {
 it('the failure of a proxy is told to admins by its host and port, to callers as a channel that is unreachable, and another channel answers', async () => {
   const proxy = await connectProxy(() => 0, { login: 'ann:secret' })
   const down = `127.0.0.1:${await freePort()}`
-  const { server, token, channelId } = await stageBehind('http://upstream.test', {
+  const { server, token } = await stageBehind('http://upstream.test', {
     HTTP_PROXY: `http://ann:wrong-secret@${proxy.host}`,
   })
   const { status, text } = await ask(server, token.key, chat())
@@ -106,5 +109,27 @@ it('the failure of a proxy is told to admins by its host and port, to callers as
   const unreachable = await stageBehind('https://upstream.test', { HTTPS_PROXY: `http://${down}` })
   const tested = await unreachable.server.raw(`GET /api/channel/test/${unreachable.channelId}`)
   expect(await tested.text()).toContain(`the proxy at ${down} could not be reached (ECONNREFUSED)`)
-  expect(channelId).toBeGreaterThan(0)
+})
+
+it('doctor says whether the proxies can be reached, and what they answer for a channel', async () => {
+  const proxy = await connectProxy(() => 0, { login: 'ann:secret' })
+  const { server, channelId } = await stageBehind('http://upstream.test', {})
+  const down = `127.0.0.1:${await freePort()}`
+  const { database } = server
+  const run = async (env: Record<string, string>) => {
+    const all = { ...database.env, MASTER_KEY: testMasterKey.toString('base64'), PORT: '0', ...env }
+    return (await runCommand(doctorCommand, [], all)).output
+  }
+  const found = await run({ http_proxy: `http://ann:wrong-secret@${proxy.host}`, HTTPS_PROXY: down, NO_PROXY: 'inner.test' })
+  expect(found).toContain(`ok      Outgoing proxy: HTTP_PROXY: ${proxy.host} accepts connections, but for inner.test\n`)
+  expect(found).toContain(
+    `FAILED  Outgoing proxy: HTTPS_PROXY: the proxy at ${down} could not be reached (ECONNREFUSED)\n        Correct HTTPS_PROXY`,
+  )
+  expect(found).toContain(
+    `FAILED  Channel ${channelId}: test: http://upstream.test: the address could not be reached (the proxy at ${proxy.host} refused CONNECT with 407)\n`,
+  )
+  expect(found).not.toContain('secret')
+  expect(await run({ HTTPS_PROXY: 'ftp://ann:secret@host' })).toMatch(
+    /FAILED {2}Settings: HTTPS_PROXY: must be the address of a proxy/,
+  )
 })

@@ -72,7 +72,7 @@ export const texts = defineTexts({
     twice: '名称重复',
 
     proxy: '代理',
-    proxyHelp: '经此代理访问上游，支持 http、https、socks5。',
+    proxyHelp: '经此代理访问上游，支持 http、https、socks5；留空则使用服务器环境变量中的代理（如有）。',
     connectTimeout: '建立连接时限',
     headersTimeout: '等待响应头时限',
     idleTimeout: '数据间隔时限',
@@ -169,7 +169,7 @@ export const texts = defineTexts({
     twice: 'Duplicate name',
 
     proxy: 'Proxy',
-    proxyHelp: 'Requests to the upstream go through this http, https or socks5 proxy.',
+    proxyHelp: 'Requests to the upstream go through this http, https or socks5 proxy. Empty: the proxy of the server’s environment, if there is one.',
     connectTimeout: 'Connect timeout',
     headersTimeout: 'Response header timeout',
     idleTimeout: 'Idle timeout',
