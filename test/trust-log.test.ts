@@ -58,7 +58,8 @@ async function serverWithLog(stdout: 'pipe' | number) {
         body: JSON.stringify(chat()),
       })
     ).status
-  const dropped = async () => Number(/sluice_log_lines_dropped_total (\d+)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1])
+  const dropped = async () =>
+    Number(/sluice_log_lines_dropped_total (\d+)/.exec(await (await fetch(`${url}/metrics`)).text())?.[1])
   return { child, ask, dropped }
 }
 

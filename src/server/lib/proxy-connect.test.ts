@@ -27,7 +27,7 @@ async function listening(server: Server & { closeAllConnections(): void }): Prom
 
 const hello: RequestListener = ({ headers }, response) => void response.end(`hello ${headers.host}`)
 const plainSite = () => listening(createServer(hello))
-const tlsSite = (cert = certificates.good) => listening(createTlsServer({ key: leafKey, cert }, hello))
+const tlsSite = (cert: string = certificates.good) => listening(createTlsServer({ key: leafKey, cert }, hello))
 
 /** Agents whose environment names these proxies. No name is looked up here unless the settings say how. */
 function agentsBehind(

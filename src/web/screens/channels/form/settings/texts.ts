@@ -169,7 +169,8 @@ export const texts = defineTexts({
     twice: 'Duplicate name',
 
     proxy: 'Proxy',
-    proxyHelp: 'Requests to the upstream go through this http, https or socks5 proxy. Empty: the proxy of the server’s environment, if there is one.',
+    proxyHelp:
+      'Requests to the upstream go through this http, https or socks5 proxy. Empty: the proxy of the server’s environment, if there is one.',
     connectTimeout: 'Connect timeout',
     headersTimeout: 'Response header timeout',
     idleTimeout: 'Idle timeout',
