@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
-import { isProxyUrl } from './lib/parse-url.ts'
 
-const address = (protocols: RegExp, form: string) =>
+const addressText = (protocols: RegExp, form: string) =>
   z
     .string()
     .regex(protocols, `must be empty or begin with ${form}`)
@@ -10,17 +9,18 @@ const address = (protocols: RegExp, form: string) =>
       (text) => text === '' || URL.canParse(text),
       'is no address: write special characters of user and password as %XX, such as %40 for @',
     )
-    .default('')
+const address = (protocols: RegExp, form: string) => addressText(protocols, form).default('')
 
 /** Without a protocol it is http. */
 const proxy = z
   .string()
-  .transform((text) => (text === '' || text.includes('://') ? text : `http://${text}`))
-  .refine(
-    (text) => text === '' || isProxyUrl(text),
-    'must be the address of a proxy, such as http://user:password@host:3128: write special characters of user and password as %XX',
-  )
   .default('')
+  .transform((text) => (text === '' || text.includes('://') ? text : `http://${text}`))
+  .pipe(addressText(/^$|^(?:https?|socks5h?):\/\//, 'http://, https:// or socks5://'))
+  .refine(
+    (text) => /^[^/]*\/?$/.test(text.replace(/^\w+:\/\//, '')) && !/[?#]/.test(text),
+    'has more than a host, a port, and perhaps user and password before them',
+  )
 
 /** The few settings that are needed before the database opens. This object is the list: start-up, tests and docs read it. */
 const setting = <S extends z.ZodType>(schema: S, doc: string) => schema.meta({ description: doc })

@@ -130,6 +130,6 @@ it('doctor says whether the proxies can be reached, and what they answer for a c
   )
   expect(found).not.toContain('secret')
   expect(await run({ HTTPS_PROXY: 'ftp://ann:secret@host' })).toMatch(
-    /FAILED {2}Settings: HTTPS_PROXY: must be the address of a proxy/,
+    /FAILED {2}Settings: HTTPS_PROXY: must be empty or begin with http:\/\//,
   )
 })
