@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
@@ -143,6 +143,7 @@ it('[T253] trace headers of callers cannot break a trace, reach a collector whol
       (await server.raw(`GET ${page}`)).text(),
     ),
   )
+  await eventually('its lines are written', () => existsSync(path))
   const shown = [...pages, ...output, readFileSync(path, 'utf8'), JSON.stringify(spans), JSON.stringify(process.env)]
   for (const text of shown) expect(text).not.toContain(key)
 })
