@@ -35,7 +35,8 @@ export interface RedisFailure {
 
 /** The reason of an error of a client. */
 export function redisFailure(error: unknown): RedisFailure {
-  const message = error instanceof Error ? error.message : String(error)
+  // The client's own time limit has no message.
+  const message = error instanceof Error ? error.message || error.constructor.name : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const said = `${code} ${message}`
   for (const [shape, reason, isOfSettings] of failures) if (shape.test(said)) return { reason: reason(code), isOfSettings }
@@ -76,7 +77,7 @@ const failures: readonly (readonly [RegExp, (code: string) => string, boolean])[
   ],
   [/max number of clients/, () => 'accepts no more clients: raise its maxclients', outage],
   [
-    /Connection timeout|Socket timeout|in time/,
+    /Connection timeout|Socket timeout|TimeoutError|in time/,
     () => 'does not answer in time: check its load and firewalls, and with rediss:// whether it speaks TLS',
     outage,
   ],

@@ -160,7 +160,7 @@ describe.skipIf(!redis)('over several nodes', () => {
     await eventually(async () => (await a.take([])).grant !== undefined && a.logged.length > 0)
     expect([await a.passed(rules, 100), await b.passed(rules, 100)]).toEqual([6, 8])
     await Promise.all(Array.from({ length: 50 }, () => a.take([rule({ key: 'other', requests: 100 })])))
-    const warnings = () => a.logged.filter((line) => line.includes('REDIS IS AWAY'))
+    const warnings = () => a.logged.filter((line) => line.includes('REDIS IS UNREACHABLE'))
     expect(warnings().length).toBe(1)
 
     await server.start()
