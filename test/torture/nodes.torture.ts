@@ -1,9 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
 import { freshDatabase } from '../helpers/databases.ts'
@@ -11,9 +6,11 @@ import { faultProxy } from '../helpers/fault-proxy.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { hasHaproxy, startHaproxy } from '../helpers/haproxy.ts'
 import { hasNginx, startNginx } from '../helpers/nginx.ts'
+import { builtServer, git, hasHistory } from '../helpers/older-version.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { furnish, steadyLoad } from '../helpers/steady-load.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from '../relay/stage.ts'
 
@@ -23,48 +20,6 @@ import { ask, chat, eventually, model, settledCharges } from '../relay/stage.ts'
  */
 const rollMs = Number(process.env.ROLL_SECONDS ?? 30) * 1000
 const rate = Number(process.env.ROLL_RATE ?? 40)
-const root = fileURLToPath(new URL('../../', import.meta.url))
-
-/** Sends requests without a pause until it is stopped, and collects those with unexpected ends. */
-function callersOf(url: () => string, key: string, perSecond: number) {
-  const failures: string[] = []
-  const whole = new Set<string>()
-  let isOver = false
-  const running = new Set<Promise<void>>()
-  const one = async (isStream: boolean) => {
-    const answer = await ask({ url: url() } as never, key, chat({ stream: isStream })).catch((error: Error) => ({
-      status: 0,
-      text: String(error.cause ?? error),
-      headers: new Headers(),
-    }))
-    const isWhole = answer.status === 200 && answer.text.includes(isStream ? 'data: [DONE]' : '"finish_reason":"stop"')
-    if (isWhole) whole.add(answer.headers.get('x-request-id') ?? '')
-    else failures.push(`${isStream ? 'stream' : 'JSON'} ${answer.status}: ${answer.text.slice(-200)}`)
-  }
-  const loop = (async () => {
-    for (let count = 0; !isOver; count++) {
-      const work = one(count % 2 === 0).finally(() => running.delete(work))
-      running.add(work)
-      await pause(1000 / perSecond)
-    }
-    await Promise.all(running)
-  })()
-  return {
-    failures,
-    whole,
-    async stop() {
-      isOver = true
-      await loop
-    },
-  }
-}
-
-async function furnish(server: ServerProcess, url: string): Promise<string> {
-  await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: url, models: model })
-  await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
-  await server.call('POST /api/user/1/quota', { change: 1_000_000_000, reason: 'nodes' })
-  return `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })).key}`
-}
 
 const balancers = { haproxy: hasHaproxy ? startHaproxy : undefined, nginx: hasNginx ? startNginx : undefined }
 
@@ -83,7 +38,7 @@ describe.each(Object.entries(balancers))('two nodes behind %s', (_name, start) =
       const key = await furnish(nodes[0] as ServerProcess, upstream.url)
       const balancer = await start(nodes.map(({ url }) => url))
       onTestFinished(() => balancer.stop())
-      const callers = callersOf(() => balancer.url, key, rate)
+      const callers = steadyLoad(() => balancer.url, key, rate)
 
       let replaced = 0
       for (const end = Date.now() + rollMs; Date.now() < end; replaced++) {
@@ -198,33 +153,25 @@ async function proxyTo(address: string) {
 
 /** The commit before the newest migration was added: the last version with another schema. */
 function commitBefore(): string {
-  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
   return process.env.OLD_COMMIT ?? `${git('log', '--diff-filter=A', '--format=%H', '-1', '--', 'src/server/db/migrations')}^`
 }
 
-it.skipIf(!existsSync(join(root, '.git')))(
+it.skipIf(!hasHistory)(
   '[T236] a node of the previous version keeps serving beside one of the current version, at the same prices',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-before-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const archive = execFileSync('git', ['archive', commitBefore()], { cwd: root, maxBuffer: 512 * 1024 * 1024 })
-    execFileSync('tar', ['-x', '-C', folder], { input: archive })
-    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-    const build = `import { buildWhenStale } from './scripts/build.mjs'; await buildWhenStale({ only: ['server'] })`
-    execFileSync(process.execPath, ['--input-type=module', '-e', build], { cwd: folder, stdio: 'pipe' })
-
+    const program = builtServer(commitBefore())
     const upstream = await upstreamOfTest({ programs: { [model]: { words: 20, pauseMs: 5 } } })
     const database = await freshDatabase('postgres', 'empty')
     onTestFinished(() => database.drop())
-    const before = await startProcess(database, {}, join(folder, 'dist/server/main.js'))
+    const before = await startProcess(database, {}, program)
     onTestFinished(async () => void (await before.kill('SIGKILL')))
     const key = await furnish(before, upstream.url)
-    const onBefore = callersOf(() => before.url, key, rate / 2)
+    const onBefore = steadyLoad(() => before.url, key, rate / 2)
     await eventually('it serves', () => onBefore.whole.size > 20)
 
     const today = await startProcess(database)
     onTestFinished(async () => void (await today.kill('SIGKILL')))
-    const onToday = callersOf(() => today.url, key, rate / 2)
+    const onToday = steadyLoad(() => today.url, key, rate / 2)
     const lines = [
       '/api/user/self',
       '/api/token/',

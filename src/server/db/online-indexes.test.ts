@@ -11,6 +11,8 @@ import { buildIndexes, indexesToBuild } from './online-indexes.ts'
 import { type Database, openDatabase } from './open.ts'
 
 const rows = isTorture ? 2_000_000 : 200_000
+/** PostgreSQL estimates the rows of a table that is too long to be counted. */
+const about = expect.toSatisfy((found: number) => Math.abs(found - rows) < rows / 10)
 const before = '0016-statistics'
 
 it(`a database with ${rows} log rows is migrated while others write and read: none of them waits, and the indexes follow`, async () => {
@@ -19,8 +21,8 @@ it(`a database with ${rows} log rows is migrated while others write and read: no
   expect(planned.find(({ name }) => name === '0030-failed-calls')?.steps).toEqual([
     { what: 'column logs.error_status', lock: 'moment', isOnline: false, rows: 0 },
     { what: 'column logs.error_code', lock: 'moment', isOnline: false, rows: 0 },
-    { what: 'index logs_failed on logs', lock: 'none', isOnline: true, rows },
-    { what: 'index logs_failed_request on logs', lock: 'none', isOnline: true, rows },
+    { what: 'index logs_failed on logs', lock: 'none', isOnline: true, rows: about },
+    { what: 'index logs_failed_request on logs', lock: 'none', isOnline: true, rows: about },
   ])
   const others = otherNodes(database.url, {
     write: logRow,

@@ -7,7 +7,8 @@ export const partitionLog: Job = {
   label: { zh: '按月分区日志', en: 'Partition the log by month' },
   on: 'one-node',
   onDemand: true,
-  everyMs: () => 10 * 60_000,
+  // Short, so that it follows the build of the last index soon.
+  everyMs: () => 60_000,
   deadlineMs: 24 * 3_600_000,
   async run({ database, logger, now }, signal, tell) {
     if (database.dialect === 'sqlite') return 'only on PostgreSQL'
