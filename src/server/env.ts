@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { type PostgresSession, readPostgresAddress } from './lib/postgres-address.ts'
 
 const addressText = (protocols: RegExp, form: string) =>
   z
     .string()
     .regex(protocols, `must be empty or begin with ${form}`)
     .refine(
-      (text) => text === '' || URL.canParse(text),
+      (text) => text === '' || (URL.canParse(text) && !text.includes('#')),
       'is no address: write special characters of user and password as %XX, such as %40 for @',
     )
 const address = (protocols: RegExp, form: string) => addressText(protocols, form).default('')
@@ -22,6 +23,22 @@ const proxy = z
     'has more than a host, a port, and perhaps user and password before them',
   )
 
+/** An address of PostgreSQL. `refused`: what its hosts must not be. */
+const postgresAddress = (refused: readonly PostgresSession[] = []) =>
+  z
+    .string()
+    .superRefine((text, { addIssue }) => {
+      if (text === '') return
+      try {
+        const { session } = readPostgresAddress(text)
+        if (refused.includes(session))
+          addIssue(`target_session_attrs=${session}: the database must accept writes; use read-write`)
+      } catch (error) {
+        addIssue((error as Error).message)
+      }
+    })
+    .default('')
+
 /** The few settings that are needed before the database opens. This object is the list: start-up, tests and docs read it. */
 const setting = <S extends z.ZodType>(schema: S, doc: string) => schema.meta({ description: doc })
 const flag = z.stringbool().default(false)
@@ -31,11 +48,11 @@ export const envSchema = z.object({
   HOST: setting(z.string().min(1).default('127.0.0.1'), 'Address to listen on. Use 0.0.0.0 to be reachable from other machines.'),
   DATA_DIR: setting(z.string().min(1).default('./data'), 'Folder of the embedded database and of the generated master key.'),
   DATABASE_URL: setting(
-    address(/^$|^postgres(ql)?:\/\//, 'postgres://'),
-    'Empty: embedded SQLite in DATA_DIR. postgres://user:password@host/database: PostgreSQL, needed for several nodes.',
+    postgresAddress(['read-only', 'standby', 'prefer-standby']),
+    'Empty: embedded SQLite in DATA_DIR. postgres://user:password@host/database: PostgreSQL, needed for several nodes. Several hosts with commas between them, and ?target_session_attrs=read-write, where a standby may take over.',
   ),
   DATABASE_DIRECT_URL: setting(
-    address(/^$|^postgres(ql)?:\/\//, 'postgres://'),
+    postgresAddress(),
     'Where DATABASE_URL leads through a pooler such as PgBouncer: the address of the database itself, for notifications between nodes, long reads, backups and index builds.',
   ),
   REDIS_URL: setting(

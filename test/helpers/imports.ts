@@ -5,7 +5,7 @@ import { posix } from 'node:path'
  * files and the folders before it in this list; nothing else.
  */
 export const order = [
-  'env', 'lib', 'db', 'bus', 'options', 'usage', 'wallet', 'notify', 'accounts', 'tokens', 'pricing', 'limits', 'moderation',
+  'lib', 'env', 'db', 'bus', 'options', 'usage', 'wallet', 'notify', 'accounts', 'tokens', 'pricing', 'limits', 'moderation',
   'protocols', 'providers', 'channels', 'relay', 'tasks', 'status-page', 'parts', 'quality', 'alerts', 'jobs', 'console', 'http', 'open-core', 'app', 'serve', 'supervisor', 'start', 'import', 'commands',
 ] // biome-ignore format: one line reads as the list that it is
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Queries } from '../db/open.ts'
-import { clientAddress } from '../db/postgres.ts'
+import { newPostgresClient } from '../db/postgres-hosts.ts'
 import { setActiveTimeout } from '../lib/active-time.ts'
 import type { Logger } from '../lib/logger.ts'
 import type { Receiver, Transport } from './transport.ts'
@@ -66,8 +66,7 @@ export function openPostgresTransport({ url, db, logger }: PostgresParts, receiv
   }
 
   const open = () => {
-    const opened = new pg.Client({
-      connectionString: clientAddress(url),
+    const opened = newPostgresClient(url, {
       application_name: 'sluice-news',
       connectionTimeoutMillis: echoWaitMs,
       keepAlive: true,

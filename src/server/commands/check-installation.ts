@@ -6,6 +6,7 @@ import { indexesToBuild } from '../db/online-indexes.ts'
 import { storageOf, type TableSize, tableSizes } from '../db/storage.ts'
 import { environmentProxy } from '../lib/environment-proxy.ts'
 import { callConfigured, UpstreamAgents } from '../lib/http-client.ts'
+import { readPostgresAddress } from '../lib/postgres-address.ts'
 import { proxyFailureIn } from '../lib/proxy-connect.ts'
 import { CallFailure } from '../lib/upstream-http/exchange.ts'
 import type { Core } from '../options/core.ts'
@@ -24,6 +25,7 @@ export async function checkInstallation(core: Core): Promise<Check[]> {
       ...(await checkIndexes(core)),
       await checkStorage(core),
       ...(await checkPooler(core)),
+      ...(await checkHosts(core)),
       await checkClock(core),
       ...(await checkChannels(core, upstream)),
     ]
@@ -62,6 +64,25 @@ async function checkPooler({ database, db }: Core): Promise<Check[]> {
       : []),
   ]
   const base = { name: 'Pooler', found }
+  return [advice.length === 0 ? { ...base, state: 'ok' } : { ...base, state: 'warning', advice: advice.join(' ') }]
+}
+
+/** Of a database with several hosts. */
+async function checkHosts({ database }: Core): Promise<Check[]> {
+  if (database.dialect === 'sqlite') return []
+  const { describeHosts } = await import('../db/postgres-hosts.ts')
+  const { hosts, session } = readPostgresAddress(database.url)
+  if (hosts.length === 1) return []
+  const described = await describeHosts(hosts)
+  const advice = [
+    ...(described.every(({ isUsable }) => isUsable)
+      ? []
+      : ['A host that is away cannot take over: start it, or leave it out of DATABASE_URL.']),
+    ...(session === 'any'
+      ? ['Add target_session_attrs=read-write to DATABASE_URL: without it a standby is taken as the database.']
+      : []),
+  ]
+  const base = { name: 'Hosts', found: described.map(({ found }) => found).join('; ') }
   return [advice.length === 0 ? { ...base, state: 'ok' } : { ...base, state: 'warning', advice: advice.join(' ') }]
 }
 

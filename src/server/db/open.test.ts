@@ -7,6 +7,7 @@ import { testCertificate, testKey } from '../../../test/helpers/certificate.ts'
 import { freshDatabase } from '../../../test/helpers/databases.ts'
 import { isDatabaseFailure, isUniqueViolation } from './failures.ts'
 import { openDatabase } from './open.ts'
+import { newPostgresClient } from './postgres-hosts.ts'
 
 const failureOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -29,6 +30,15 @@ it('distinguishes a PostgreSQL that cannot be reached or disconnects from an err
   await database.close()
   expect(isDatabaseFailure(await failureOf(sql`select 1`.execute(database.db)))).toBe(true)
   await test.drop()
+})
+
+it('counts a PostgreSQL that accepts connections and says nothing as one that cannot be reached', async () => {
+  const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const client = newPostgresClient(`postgres://nobody@127.0.0.1:${port}/none`, { connectionTimeoutMillis: 200 })
+  expect(isDatabaseFailure(await failureOf(client.connect()))).toBe(true)
+  server.close()
 })
 
 it.each([

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type pg from 'pg'
+import { randomText } from '../lib/ids.ts'
 import { raceAbort } from '../lib/race-abort.ts'
 import type { Database } from './open.ts'
 import { openPostgres } from './postgres.ts'
@@ -21,16 +22,20 @@ const session = 'set default_transaction_read_only = on; set max_parallel_worker
 /** The same for one transaction, through a pooler, where nothing may be left on the connection. */
 const transaction = 'begin read only; set local max_parallel_workers_per_gather = 0; set local statement_timeout = 30000'
 
+const cancellation = 'select pg_cancel_backend(pid) from pg_stat_activity where pid = $1 and application_name = $2'
+
 /** A separate pool for long reads, so that none of them delays a request that waits for a connection. */
 export class PostgresReader implements ReadingConnections {
   readonly count = connectionsMax
   readonly #pool: pg.Pool
   readonly #others: pg.Pool
   readonly #isPooled: boolean
+  /** Of its connections, so that a cancellation reaches none of another host, where the same number is another process. */
+  readonly #name = `sluice-reader-${randomText(12)}`
 
   constructor({ direct, pool }: Extract<Database, { dialect: 'postgres' }>) {
     this.#isPooled = direct.isPooled
-    this.#pool = openPostgres(direct, connectionsMax, { connectionTimeoutMillis: waitMs })
+    this.#pool = openPostgres(direct, connectionsMax, { connectionTimeoutMillis: waitMs, application_name: this.#name })
     this.#pool.on('error', () => {})
     if (!this.#isPooled) this.#pool.on('connect', (client) => void client.query(session).catch(() => {}))
     this.#others = pool
@@ -44,7 +49,7 @@ export class PostgresReader implements ReadingConnections {
     const cancel = () => {
       // A statement that cannot be cancelled ends at the statement timeout. Through a pooler its process is not known.
       if (this.#isPooled) return
-      void this.#others.query('select pg_cancel_backend($1)', [processOf(client)]).catch(() => {})
+      void this.#others.query(cancellation, [processOf(client), this.#name]).catch(() => {})
       repeated = setTimeout(cancel, cancelEveryMs).unref()
     }
     if (signal?.aborted) {

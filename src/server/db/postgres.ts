@@ -3,6 +3,7 @@ import { PostgresDialect, type PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import { suspendedMs, withActiveTimeout } from '../lib/active-time.ts'
 import { isDatabaseFailure } from './failures.ts'
+import { clientsOf, newPostgresClient } from './postgres-hosts.ts'
 
 const int8 = 20
 const numeric = 1700
@@ -27,6 +28,7 @@ const types: pg.CustomTypesConfig = {
 
 /** Where a database is, and how it is reached. */
 export interface PostgresAddress {
+  /** As the environment has it: of one or more hosts. */
   readonly url: string
   /**
    * Through a pooler that gives a connection away after each transaction, such as PgBouncer. Then nothing may be left on a connection:
@@ -35,23 +37,13 @@ export interface PostgresAddress {
   readonly isPooled: boolean
 }
 
-/** The address for the client, which then reads `sslmode` as PostgreSQL's own programs do; they do not know `no-verify`. */
-export function clientAddress(url: string): string {
-  const hasOwnMeaning = !/[?&]sslmode=(?!no-verify)/.test(url) || /[?&]uselibpqcompat=/.test(url)
-  return hasOwnMeaning ? url : `${url}&uselibpqcompat=true`
-}
-
 export function openPostgres({ url, isPooled }: PostgresAddress, connectionsMax = 10, more: pg.PoolConfig = {}): pg.Pool {
-  const base = {
-    connectionString: clientAddress(url),
-    max: connectionsMax,
-    types,
-    connectionTimeoutMillis: 2000,
-    application_name: 'sluice',
-  }
-  const pool = isPooled
-    ? new pg.Pool({ ...base, ...ofClient(more), Client: UnpreparedClient })
-    : new pg.Pool({ ...base, ...limits, ...more })
+  const base = { types, connectionTimeoutMillis: 2000, application_name: 'sluice' }
+  const settings = isPooled ? { ...base, ...ofClient(more) } : { ...base, ...limits, ...more }
+  const { Client, config, waitMs } = clientsOf(url, settings, isPooled ? UnpreparedClient : pg.Client)
+  // The pool's type of a class of clients lacks the settings that it constructs them with.
+  const clientClass = Client as unknown as NonNullable<pg.PoolConfig['Client']>
+  const pool = new pg.Pool({ ...config, max: connectionsMax, connectionTimeoutMillis: waitMs, Client: clientClass })
   // A connection that breaks while it is in use fails its query; without its own listener it would also end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
@@ -87,11 +79,7 @@ class UnpreparedClient extends pg.Client {
  */
 export async function isPooler(url: string, { waitMs = 0, tell = () => {} }: PostgresWait = {}): Promise<boolean> {
   for (const latest = performance.now() + waitMs; ; ) {
-    const client = new pg.Client({
-      connectionString: clientAddress(url),
-      connectionTimeoutMillis: 2000,
-      statement_timeout: statementMs,
-    })
+    const client = newPostgresClient(url, { connectionTimeoutMillis: 2000, statement_timeout: statementMs })
     client.on('error', () => {})
     try {
       await client.connect()
@@ -144,16 +132,27 @@ function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   })
 }
 
-/** Wraps a connection so that it is not used again once it is unresponsive. */
+/** Wraps a connection so that it is not used again once it is unresponsive, or its server has become a standby. */
 function watched(client: pg.PoolClient, begins: (sql: string) => string): PostgresPoolClient {
   let silent: Error | undefined
+  let isReadOnly = false
+  const send = async (sql: string, parameters: unknown[]) => {
+    try {
+      return await client.query(begins(sql), parameters)
+    } catch (error) {
+      isReadOnly ||= error instanceof Error && 'code' in error && error.code === readOnlyTransaction
+      throw error
+    }
+  }
   const query = (sql: string, parameters: unknown[]) =>
     silent
       ? Promise.reject(silent)
-      : withActiveTimeout(silenceMs, client.query(begins(sql), parameters), () => {
+      : withActiveTimeout(silenceMs, send(sql, parameters), () => {
           silent = new Error('Query read timeout')
           throw silent
         })
   // The other form of `query`, with a cursor, is for dialects that were given one.
-  return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(silent) }
+  return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(silent ?? isReadOnly) }
 }
+
+const readOnlyTransaction = '25006'

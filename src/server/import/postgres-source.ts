@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { newPostgresClient } from '../db/postgres-hosts.ts'
 import { type Source, type SourceValues, sourceOver } from './source.ts'
 import { isRead, shapesOf } from './table-shapes.ts'
 
@@ -8,8 +8,8 @@ export function isPostgresAddress(given: string): boolean {
 
 /** A PostgreSQL database, read in one read-only snapshot. Values arrive as text, so that no number loses a digit. */
 export async function openPostgresSource(address: string): Promise<Source> {
-  const client = new pg.Client({
-    connectionString: address,
+  const client = newPostgresClient(address, {
+    connectionTimeoutMillis: 10_000,
     application_name: 'sluice import',
     types: { getTypeParser: () => (text: string) => text },
   })
