@@ -10,8 +10,6 @@ const addressText = (protocols: RegExp, form: string) =>
       (text) => text === '' || (URL.canParse(text) && !text.includes('#')),
       'is no address: write special characters of user and password as %XX, such as %40 for @',
     )
-const address = (protocols: RegExp, form: string) => addressText(protocols, form).default('')
-
 /** Without a protocol it is http. */
 const proxy = z
   .string()
@@ -56,10 +54,9 @@ export const envSchema = z.object({
     'Where DATABASE_URL leads through a pooler such as PgBouncer: the address of the database itself, for notifications between nodes, long reads, backups and index builds.',
   ),
   REDIS_URL: setting(
-    address(/^$|^rediss?:\/\//, 'redis://').refine(
-      (text) => /^\/?\d*$/.test(URL.parse(text)?.pathname ?? ''),
-      'names a database by its number, such as /0',
-    ),
+    addressText(/^$|^rediss?:\/\//, 'redis://')
+      .refine((text) => /^\/?\d*$/.test(URL.parse(text)?.pathname ?? ''), 'names a database by its number, such as /0')
+      .default(''),
     'Optional Redis for faster news between nodes and shared rate limits. It is never a record of anything.',
   ),
   MASTER_KEY: setting(

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Alert, AlertPreview, AlertRule } from '../../src/contract/entities/alert.ts'
+import { noteBackup } from '../../src/server/db/last-backup.ts'
 import { checkCertificates } from '../../src/server/jobs/check-certificates.ts'
 import { noteNode } from '../../src/server/jobs/note-node.ts'
 import { notifyOfBudgets } from '../../src/server/jobs/notify-budgets.ts'
@@ -126,6 +127,27 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     expect(await firing('channel-disabled')).toEqual([])
     await stage.evaluate()
     expect(await firing('channel-disabled')).toEqual([])
+  })
+
+  it('tell of an old backup, but not before the first one', async () => {
+    const { db } = stage.server.app
+    await save('backup-age')
+    await stage.evaluate()
+    await stage.pass(100 * daySeconds)
+    await stage.evaluate()
+    expect(await firing('backup-age')).toEqual([])
+    const made = () => noteBackup(db, { made_at: at(), duration_ms: 1, bytes: 1, rows: 1 })
+    await made()
+    await stage.pass(26 * 3600)
+    await stage.evaluate()
+    expect(await heard()).toEqual([])
+    await stage.pass(3600)
+    await stage.evaluate()
+    expect(await firing('backup-age')).toMatchObject([{ subject: 'site', value: 27, threshold: 26 }])
+    expect(await heard()).toMatchObject([{ type: 'alert.fired', data: { rule: 'backup-age', unit: 'hours' } }])
+    await made()
+    await stage.evaluate()
+    expect((await heard()).map(({ type }) => type)).toEqual(['alert.recovered'])
   })
 
   it('detect an open breaker, which previews include while the rule is disabled', async () => {

@@ -3,7 +3,7 @@ import type { Text } from '../text.ts'
 
 /** The rules of alerts. Each is declared here once, with its texts and parameters; `server/alerts` defines how it is measured. */
 
-export type AlertUnit = 'percent' | 'seconds' | 'minutes' | 'usd' | 'days' | 'count' | 'calls' | 'times'
+export type AlertUnit = 'percent' | 'seconds' | 'minutes' | 'hours' | 'usd' | 'days' | 'count' | 'calls' | 'times'
 
 export interface AlertParam {
   readonly name: string
@@ -75,6 +75,9 @@ const daysLeft = (name: string, value: number): AlertParam => ({
   min: 1,
   max: 365,
 })
+
+/** The age of a daily backup, with two hours for its run. */
+export const backupHoursMax = 26
 
 /** The rules of the success rate and of the 95th percentile of durations are the same for a channel, a model and the site. */
 const successRule = (subject: 'channel' | 'model' | 'site', label: Text, says: Text): AlertRuleText => ({
@@ -219,6 +222,18 @@ export const alertRules = {
     unit: 'count',
     params: [],
     says: { zh: '账本有 {value} 处不一致', en: '{value} {value|difference|differences} in the ledger' },
+  },
+  'backup-age': {
+    label: { zh: '备份过旧', en: 'Old backup' },
+    help: {
+      zh: '距最近一次 sluice backup 的时间。从未执行过时不触发；其他方式的备份不计入。',
+      en: 'Time since the last sluice backup. Does not fire before the first one; backups made in other ways do not count.',
+    },
+    subject: 'site',
+    fires: 'above',
+    unit: 'hours',
+    params: [{ name: 'threshold', label: threshold, unit: 'hours', default: backupHoursMax, min: 1, max: 8760 }],
+    says: { zh: '最近一次备份已过去 {value}，超过 {threshold}', en: 'The last backup is {value} old, more than {threshold}' },
   },
   'job-failed': {
     label: { zh: '任务失败', en: 'Job failed' },

@@ -79,6 +79,8 @@ export const systemInfo = z.object({
   update_feed: z.boolean(),
   /** Entries of TRUSTED_PROXIES behind which every caller may name its own address. */
   risky_proxies: z.array(z.string()),
+  /** The newest backup that `sluice backup` has made of this database; null before the first. */
+  last_backup: z.object({ made_at: z.int(), duration_ms: z.int(), bytes: z.int(), rows: z.int() }).nullable(),
   nodes: z.array(node),
 })
 

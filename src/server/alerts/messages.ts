@@ -63,6 +63,7 @@ function valueText(value: number, unit: AlertUnit, language: Language): string {
   if (unit === 'percent') return `${rounded}%`
   if (unit === 'usd') return `$${value.toFixed(2)}`
   if (unit === 'seconds') return language === 'zh' ? `${rounded} 秒` : `${rounded} s`
+  if (unit === 'hours') return language === 'zh' ? `${rounded} 小时` : `${rounded} h`
   if (unit === 'calls') return language === 'zh' ? `${rounded} 次调用` : `${rounded} ${value === 1 ? 'call' : 'calls'}`
   if (unit === 'days') return language === 'zh' ? `${Math.floor(value)} 天` : `${Math.floor(value)} days`
   return rounded

@@ -3,6 +3,7 @@ import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { purgeOtherAnswers } from '../channels/answered-models.ts'
+import { readLastBackup } from '../db/last-backup.ts'
 import type { App } from '../parts.ts'
 import { notedBudgets } from './budget-rule.ts'
 import { noteMeasures, purgeMeasures } from './measures.ts'
@@ -20,7 +21,10 @@ export async function noteNodeMeasures(app: App): Promise<void> {
   await app.answeredModels.flush()
 }
 
-/** Stores the values that are the same on all nodes: balances of channels, shares of budgets, and jobs whose last run failed. */
+/**
+ * Stores the values that are the same on all nodes: balances of channels, shares of budgets, the age of the last backup, and jobs whose
+ * last run failed.
+ */
 export async function noteSiteMeasures(app: App): Promise<void> {
   const channels = await app.db
     .selectFrom('channels')
@@ -35,6 +39,8 @@ export async function noteSiteMeasures(app: App): Promise<void> {
   }))
   await noteMeasures(app, 'channel-balance', balances)
   await noteMeasures(app, 'budget-share', await notedBudgets(app))
+  const backup = await readLastBackup(app.db)
+  if (backup) await noteMeasures(app, 'backup-age', [{ subject: 'site', name: '', value: hoursSince(backup.made_at, app.now()) }])
   const jobs = await app.db.selectFrom('job_runs').select('name').where('outcome', 'in', ['failed', 'timeout']).execute()
   await noteMeasures(
     app,
@@ -43,6 +49,11 @@ export async function noteSiteMeasures(app: App): Promise<void> {
   )
   await purgeMeasures(app)
   await purgeOtherAnswers(app)
+}
+
+/** Not negative, where the clock of the machine that made the backup is ahead. */
+function hoursSince(at: number, nowMs: number): number {
+  return Math.max(0, nowMs / 1000 - at) / 3600
 }
 
 function openBreakers({ channels, traffic }: App) {

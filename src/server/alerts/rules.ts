@@ -38,6 +38,7 @@ export const ruleSources: Readonly<Record<AlertRuleId, RuleSource>> = {
   'budget-share': { measure: measureBudgets, past: (app, span) => pastMeasures(app, 'budget-share', span) },
   'spend-spike': { measure: measureSpend, past: pastSpend },
   'ledger-difference': noted('ledger-difference', 3600),
+  'backup-age': noted('backup-age', runSeconds),
   'job-failed': noted('job-failed', runSeconds),
   'disk-space': noted('disk-space', reportedSeconds),
   memory: noted('memory', reportedSeconds),

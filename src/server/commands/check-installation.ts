@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
+import { backupHoursMax } from '../../contract/entities/alert.ts'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
 import { openChannel } from '../channels/model-index.ts'
+import { readLastBackup } from '../db/last-backup.ts'
 import { obstacleToPartitions } from '../db/log-partitions.ts'
 import { indexesToBuild } from '../db/online-indexes.ts'
 import { storageOf, type TableSize, tableSizes } from '../db/storage.ts'
@@ -26,6 +28,7 @@ export async function checkInstallation(core: Core): Promise<Check[]> {
       await checkStorage(core),
       ...(await checkPooler(core)),
       ...(await checkHosts(core)),
+      await checkBackup(core),
       await checkClock(core),
       ...(await checkChannels(core, upstream)),
     ]
@@ -127,6 +130,22 @@ function textOfTable({ name, bytes, partitions }: TableSize): string {
 
 function textOfMb(bytes: number): string {
   return `${Math.ceil(bytes / mega)} MB`
+}
+
+/** Backups that were made in another way are not known. */
+async function checkBackup({ db, now }: Core): Promise<Check> {
+  const name = 'Backup'
+  const last = await readLastBackup(db)
+  if (!last) {
+    const advice =
+      'Let `sluice backup` run every day, unless the database is backed up in another way. See docs/operations/backup.md.'
+    return { name, state: 'warning', found: 'none was made of this database with `sluice backup`', advice }
+  }
+  const { made_at, bytes, rows, duration_ms } = last
+  const found = `${new Date(made_at * 1000).toISOString()}, ${rows} rows, ${bytes} bytes, in ${(duration_ms / 1000).toFixed(1)} s`
+  if (now() / 1000 - made_at <= backupHoursMax * 3600) return { name, state: 'ok', found }
+  const advice = `It is older than ${backupHoursMax} hours: see why \`sluice backup\` has not run, or has failed.`
+  return { name, state: 'warning', found, advice }
 }
 
 const skewMostMs = 2000

@@ -8,7 +8,7 @@ import { type Outcome, progress, reporting, withCore } from './command.ts'
 
 export const doctorCommand = reporting(
   new Command('doctor').description(
-    'Check what the server needs: settings, Node, processes, open files, proxies, port, disk, database, journal, master key, clock, Redis, and whether each enabled channel can be reached. No key is sent and nothing is changed. Exits with 1 when a check failed.',
+    'Check what the server needs: settings, Node, processes, open files, proxies, port, disk, database, journal, master key, clock, the last backup, Redis, and whether each enabled channel can be reached. No key is sent and nothing is changed. Exits with 1 when a check failed.',
   ),
   async () => {
     const checks = await examine()

@@ -17,10 +17,11 @@ export interface Copied {
 }
 
 /**
- * Tables of running processes; recordings of calls, which are deleted after some days and must not survive in backups; and the
- * identity of the journal, so that files of another database are never applied to a restored one.
+ * Tables of running processes; recordings of calls, which are deleted after some days and must not survive in backups; the identity
+ * of the journal, so that files of another database are never applied to a restored one; and the note of the last backup, because
+ * none was made of a restored database.
  */
-const leftOut: ReadonlySet<string> = new Set(['leases', 'nodes', 'revisions', 'recordings', 'ledger_journal'])
+const leftOut: ReadonlySet<string> = new Set(['leases', 'nodes', 'revisions', 'recordings', 'ledger_journal', 'last_backup'])
 const pageSize = 1000
 /** Greatest number of parameters of one statement, below the limit of either database. */
 const parametersMax = 20_000

@@ -69,6 +69,8 @@ export interface Tables {
   quality_checks: QualityChecksTable
   quality_results: QualityResultsTable
   quality_standings: QualityStandingsTable
+  /** The newest backup: only `last-backup.ts` writes it. */
+  last_backup: { id: number; made_at: number; duration_ms: number; bytes: number; rows: number }
   job_runs: { name: string; holder: string; started_at: number; finished_at: number; outcome: string; detail: string }
 }
 

@@ -1,10 +1,11 @@
 import { noteNodeMeasures } from '../alerts/note-measures.ts'
+import { readLastBackup } from '../db/last-backup.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Job } from './runner.ts'
 
 const forgottenAfterSeconds = 3600
 
-/** Records that this node is alive, and deletes nodes that have been gone for an hour. */
+/** Records that this node is alive, deletes nodes that have been gone for an hour, and reads what the metrics of each node tell. */
 export const noteNode: Job = {
   name: 'note-node',
   label: { zh: '报告节点状态', en: 'Report that the node is alive' },
@@ -23,6 +24,7 @@ export const noteNode: Job = {
       .deleteFrom('nodes')
       .where('seen_at', '<', state.seen_at - forgottenAfterSeconds)
       .execute()
+    app.metrics.lastBackup.set((await readLastBackup(db))?.made_at ?? 0)
     await noteNodeMeasures(app)
     return 'noted'
   },

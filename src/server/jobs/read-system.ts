@@ -1,4 +1,5 @@
 import type { FirstRun, Storage, SystemInfo } from '../../contract/entities/system.ts'
+import { readLastBackup } from '../db/last-backup.ts'
 import { storageOf, tableSizes } from '../db/storage.ts'
 import { riskyProxies } from '../lib/client-address.ts'
 import { seconds } from '../lib/clock.ts'
@@ -25,6 +26,7 @@ export async function readSystem(app: App): Promise<SystemInfo> {
     started_at,
     now,
     risky_proxies: [...riskyProxies(env.TRUSTED_PROXIES)],
+    last_backup: (await readLastBackup(db)) ?? null,
     update_feed: options.current.ReleaseFeedUrl !== '',
     nodes: [own, ...rows].map((row) => ({ ...row, alive: now - row.seen_at <= aliveSeconds, here: row.name === node })),
   }

@@ -139,6 +139,12 @@ export function newMetrics() {
       labelNames: ['job', 'outcome'],
       registers,
     }),
+    lastBackup: new Gauge({
+      name: 'sluice_last_backup_timestamp_seconds',
+      help: 'When the last `sluice backup` ended, in unix seconds; 0 before the first',
+      aggregator: 'max',
+      registers,
+    }),
     ledgerDiscrepancy: new Gauge({
       name: 'sluice_ledger_discrepancy_users',
       help: 'Users whose balance differs from their ledger',

@@ -39,6 +39,7 @@ import { journalRuns } from './0039-journal-runs.ts'
 import { promptAdditions } from './0040-prompt-additions.ts'
 import { answeredModels } from './0041-answered-models.ts'
 import { modelEnds } from './0042-model-ends.ts'
+import { lastBackup } from './0043-last-backup.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   { name: '0040-prompt-additions', up: promptAdditions },
   { name: '0041-answered-models', up: answeredModels },
   { name: '0042-model-ends', up: modelEnds },
+  { name: '0043-last-backup', up: lastBackup },
 ]

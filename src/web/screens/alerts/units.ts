@@ -6,6 +6,7 @@ export const unitLabels: Readonly<Record<AlertUnit, Text>> = {
   percent: { zh: '%', en: '%' },
   seconds: { zh: '秒', en: 's' },
   minutes: { zh: '分钟', en: 'min' },
+  hours: { zh: '小时', en: 'h' },
   usd: { zh: '美元', en: 'USD' },
   days: { zh: '天', en: 'days' },
   count: { zh: '个', en: '' },

@@ -1,7 +1,11 @@
 import { Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { backupHoursMax } from '../../../../contract/entities/alert.ts'
 import type { SystemInfo } from '../../../../contract/entities/system.ts'
-import { useText } from '../../../lib/i18n.ts'
+import { units } from '../../../../contract/units.ts'
+import { formatDuration } from '../../../lib/format.ts'
+import { useLocal, useText } from '../../../lib/i18n.ts'
+import { inLargerUnits } from '../../../lib/measures.ts'
 import { read } from '../../../lib/query.ts'
 import { DataTable } from '../../../ui/data-table.tsx'
 import { ErrorView } from '../../../ui/error-view.tsx'
@@ -34,6 +38,7 @@ export function NodesPanel() {
               { label: say('platform'), value: system.data.platform },
               { label: say('started_at'), value: <TimeText seconds={system.data.started_at} /> },
               { label: say('clock'), value: <TimeText seconds={system.data.now} /> },
+              { label: say('lastBackup'), value: <LastBackup system={system.data} /> },
             ]}
           />
           {system.data.risky_proxies.length > 0 && (
@@ -60,6 +65,21 @@ export function NodesPanel() {
         <Skeleton height={120} radius="md" />
       )}
     </Panel>
+  )
+}
+
+/** What `sluice backup` has made; other backups are not known here. */
+function LastBackup({ system: { last_backup: last, now } }: { system: SystemInfo }) {
+  const say = useText(texts)
+  const local = useLocal()
+  if (!last) return say('noBackup')
+  const size = inLargerUnits(last.bytes, units.bytes, local)
+  return (
+    <span className={styles.tags}>
+      <TimeText seconds={last.made_at} />
+      {`${size} · ${formatDuration(last.duration_ms)}`}
+      {now - last.made_at > backupHoursMax * 3600 && <Tag color="orange">{say('oldBackup', { count: backupHoursMax })}</Tag>}
+    </span>
   )
 }
 

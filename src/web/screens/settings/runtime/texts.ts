@@ -34,6 +34,9 @@ export const texts = defineTexts({
     redisOff: '未使用',
     started_at: '启动时间',
     clock: '服务器时间',
+    lastBackup: '最近备份',
+    noBackup: '未用 sluice backup 备份过',
+    oldBackup: '超过 {count} 小时',
     riskyProxies: 'TRUSTED_PROXIES 信任 {entries}',
     riskyProxiesHint:
       '它包含所有地址或本机网关：任何调用方都可以伪造自己的 IP，令牌的 IP 限制、频率限制和审计记录都会失效。请只填写反向代理的固定地址。',
@@ -97,6 +100,9 @@ export const texts = defineTexts({
     redisOff: 'Not used',
     started_at: 'Started',
     clock: 'Server time',
+    lastBackup: 'Last backup',
+    noBackup: 'None by sluice backup',
+    oldBackup: 'Older than {count} h',
     riskyProxies: 'TRUSTED_PROXIES trusts {entries}',
     riskyProxiesHint:
       'That is every address, or the gateway of this machine: callers can name any address as their own, for the allow-lists of tokens, rate limits and the audit log. Name the fixed address of the proxy alone.',
