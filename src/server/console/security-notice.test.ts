@@ -113,7 +113,6 @@ anyDatabase('a security notice', (_fresh, kind) => {
   })
 
   it('is mailed only to the address of the account, and a failed mail does not fail the change', async () => {
-    const before = smtp.mails.length
     await console.app.db.updateTable('users').set({ email: '' }).where('id', '=', owner.id).execute()
     const { secret } = await call('POST /api/user/two_factor')
     await call('POST /api/user/two_factor/confirm', { code: codeOf(secret) })
@@ -123,7 +122,8 @@ anyDatabase('a security notice', (_fresh, kind) => {
     await call('DELETE /api/user/two_factor')
     await console.app.options.save({ key: 'SMTPPort', value: String(smtp.port), caller: root })
     expect((await call('GET /api/user/security')).two_factor).toBe(false)
-    expect(smtp.mails).toHaveLength(before)
+    // Mails of the tests before may still arrive.
+    expect(smtp.mails.filter(({ recipients }) => recipients.includes(address))).toEqual([])
   })
 
   it('is not sent for failed changes', async () => {
