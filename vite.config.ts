@@ -6,6 +6,8 @@ const server = 'http://127.0.0.1:3000'
 
 export default defineConfig({
   root: 'src/web',
+  // The same build serves any BASE_PATH: files name each other by relative addresses, and the server completes those of the page.
+  base: './',
   plugins: [droppableSchemas(), keptScheme(), react()],
   build: {
     outDir: '../../dist/web',
@@ -124,7 +126,7 @@ function keptScheme(): Plugin {
       order: 'post',
       handler(_options, bundle) {
         const page = bundle['index.html']
-        if (page?.type === 'asset') page.source = String(page.source).replace('/scheme.js', `/${this.getFileName(file)}`)
+        if (page?.type === 'asset') page.source = String(page.source).replace('/scheme.js', `./${this.getFileName(file)}`)
       },
     },
   }

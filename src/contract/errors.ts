@@ -49,6 +49,7 @@ export const errors = {
     '无效的地址（{method} {path}），是否应为 {meant}？',
     'Invalid URL ({method} {path}); did you mean {meant}?',
   ),
+  outside_base_path: kind(404, '本站位于 {base} 之下，此处没有 {path}', 'This server is below {base}, and has nothing at {path}'),
   upgrade_required: kind(426, '该地址只接受 WebSocket 连接', 'This URL only takes WebSocket connections'),
   method_not_allowed: kind(405, '该地址不支持 {method} 方法', 'This URL does not support the method {method}'),
   not_implemented: kind(501, '该接口尚未提供', 'This endpoint is not offered', { final: true }),

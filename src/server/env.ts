@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
+import { withoutTrailing } from '../contract/trailing.ts'
 import { type PostgresSession, readPostgresAddress } from './lib/postgres-address.ts'
 
 const addressText = (protocols: RegExp, form: string) =>
@@ -44,6 +45,14 @@ const flag = z.stringbool().default(false)
 export const envSchema = z.object({
   PORT: setting(z.coerce.number().int().min(0).max(65_535).default(3000), 'Port to listen on. 0 takes a free one.'),
   HOST: setting(z.string().min(1).default('127.0.0.1'), 'Address to listen on. Use 0.0.0.0 to be reachable from other machines.'),
+  BASE_PATH: setting(
+    z
+      .string()
+      .regex(/^$|^(?:\/[\w~-][\w.~-]*)+\/?$/, 'must be empty or a path such as /sluice')
+      .transform((path) => withoutTrailing(path, '/'))
+      .default(''),
+    'Path below which everything is served, such as /sluice, behind a proxy that passes it on. Empty: the host name is for this server alone.',
+  ),
   DATA_DIR: setting(z.string().min(1).default('./data'), 'Folder of the embedded database and of the generated master key.'),
   DATABASE_URL: setting(
     postgresAddress(['read-only', 'standby', 'prefer-standby']),

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { mayAccess } from '../contract/roles.ts'
+import { sitePath } from './lib/base-path.ts'
 import { onReauthentication } from './lib/reauthenticate.ts'
 import type { Screen } from './lib/screen.ts'
 import { parseSearch, writeSearch } from './lib/search-params.ts'
@@ -45,6 +46,7 @@ function guarded({ access, load }: Screen) {
 }
 
 export const router = createRouter({
+  basepath: sitePath('/'),
   routeTree: root.addChildren(screens.map(routeOf)),
   parseSearch,
   stringifySearch: writeSearch,

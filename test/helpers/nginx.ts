@@ -15,6 +15,8 @@ const shipped = new URL('../../deploy/nginx.conf', import.meta.url)
 export interface NginxChanges {
   /** Directives of the location that the shipped file lacks. */
   readonly more?: string
+  /** The path of the location, which is passed on as it is. */
+  readonly location?: string
   /** Directives to remove, exactly as written. */
   readonly without?: readonly string[]
 }
@@ -34,20 +36,21 @@ interface Place {
   readonly folder: string
 }
 
-function configuration({ backends, port, folder, more = '', without = [] }: Place & NginxChanges): string {
+function configuration({ backends, port, folder, more = '', location = '/', without = [] }: Place & NginxChanges): string {
   const servers = backends.map((url) => `server ${new URL(url).host} fail_timeout=1s;`).join(' ')
   const files = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((use) => `${use}_temp_path ${folder}/${use};`).join(' ')
   const replaced: readonly (readonly [RegExp | string, string])[] = [
     [/(?:^ *server gateway-\d:3000 fail_timeout=1s;\n)+/m, `${servers}\n`],
     ['listen 80;', `listen 127.0.0.1:${port};`],
     ['http {', `http { ${files}`],
+    ['location / {', `location ${location} {`],
     ['proxy_pass http://gateways;', `proxy_pass http://gateways; ${more}`],
     ...without.map((directive) => [directive, ''] as const),
   ]
   const conf = replaced.reduce(
     (text, [found, put]) => {
       const changed = text.replace(found, () => put)
-      if (changed === text) throw new Error(`deploy/nginx.conf has no ${found}`)
+      if (changed === text && !text.includes(put)) throw new Error(`deploy/nginx.conf has no ${found}`)
       return changed
     },
     readFileSync(shipped, 'utf8'),

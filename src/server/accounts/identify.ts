@@ -28,7 +28,7 @@ export async function identify(accounts: Accounts, headers: IncomingHttpHeaders)
     return account && { account, sessionToken: undefined }
   }
 
-  const sessionToken = readSessionToken(headers.cookie)
+  const sessionToken = readSessionToken(accounts, headers.cookie)
   const session = sessionToken ? await withDatabaseTimeout(accounts.sessions.find(sessionToken)) : undefined
   return session && { account: session.account, sessionToken }
 }

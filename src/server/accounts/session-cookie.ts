@@ -1,24 +1,19 @@
-import { readCookie, writeCookie } from '../lib/cookies.ts'
+import { cookieName, readCookie, writeCookie } from '../lib/cookies.ts'
 import type { Core } from '../options/core.ts'
 import { sessionLifetimeSeconds } from './sessions.ts'
 
-/** A browser accepts a cookie of this name only over https, for exactly this host. */
-const secureName = '__Host-session'
-const plainName = 'session'
+const name = 'session'
 
-export function readSessionToken(cookies: string | undefined): string | undefined {
-  return readCookie(cookies, secureName) ?? readCookie(cookies, plainName)
+export function readSessionToken({ env }: Pick<Core, 'env'>, cookies: string | undefined): string | undefined {
+  return readCookie(cookies, cookieName(name, { secure: true, basePath: env.BASE_PATH })) ?? readCookie(cookies, name)
 }
 
-export function sessionCookie(core: Core, token: string): string {
-  const secure = core.options.current.ServerAddress.startsWith('https://')
-  return writeCookie(secure ? secureName : plainName, token, { maxAgeSeconds: sessionLifetimeSeconds, secure })
+export function sessionCookie({ env, options }: Pick<Core, 'env' | 'options'>, token: string): string {
+  const secure = options.current.ServerAddress.startsWith('https://')
+  return writeCookie(name, token, { maxAgeSeconds: sessionLifetimeSeconds, secure, basePath: env.BASE_PATH })
 }
 
 /** Removes the session cookie under either name. */
-export function clearedSessionCookies(): string[] {
-  return [
-    writeCookie(secureName, '', { maxAgeSeconds: 0, secure: true }),
-    writeCookie(plainName, '', { maxAgeSeconds: 0, secure: false }),
-  ]
+export function clearedSessionCookies({ env }: Pick<Core, 'env'>): string[] {
+  return [true, false].map((secure) => writeCookie(name, '', { maxAgeSeconds: 0, secure, basePath: env.BASE_PATH }))
 }

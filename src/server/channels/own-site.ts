@@ -25,9 +25,11 @@ export async function refuseOwnSite(core: Core, baseUrl: string | undefined, res
   }
 }
 
-function isServerAddress({ options }: Core, url: URL): boolean {
+/** Below a base path, the other paths of the host are other sites. */
+function isServerAddress({ env, options }: Core, url: URL): boolean {
   const own = parseUrl(options.current.ServerAddress)
-  return own?.hostname === url.hostname && portOf(own) === portOf(url)
+  const isBelow = env.BASE_PATH === '' || `${url.pathname}/`.startsWith(`${env.BASE_PATH}/`)
+  return isBelow && own?.hostname === url.hostname && portOf(own) === portOf(url)
 }
 
 async function isThisNode({ env }: Core, url: URL, resolve: Resolve): Promise<boolean> {

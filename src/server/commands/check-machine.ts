@@ -97,7 +97,7 @@ async function checkOutgoingProxies(env: Env): Promise<Check[]> {
 }
 
 /** Checks that the port is free, or used by a Sluice server. */
-async function checkPort({ HOST, PORT }: Env): Promise<Check> {
+async function checkPort({ HOST, PORT, BASE_PATH }: Env): Promise<Check> {
   const name = 'Port'
   const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     const server = createServer()
@@ -111,14 +111,14 @@ async function checkPort({ HOST, PORT }: Env): Promise<Check> {
       `${HOST}:${PORT}: ${error.message}`,
       'Set HOST to an address of this machine and PORT to one that may be used.',
     )
-  const running = await runningVersion(HOST, PORT)
+  const running = await runningVersion(HOST, `${PORT}${BASE_PATH}`)
   if (running !== undefined) return { name, state: 'ok', found: `Sluice ${running} listens on ${HOST}:${PORT}` }
   return failed(name, `${HOST}:${PORT} is used by another program`, 'Set PORT to a free one, or stop that program.')
 }
 
-async function runningVersion(host: string, port: number): Promise<string | undefined> {
+async function runningVersion(host: string, portAndPath: string): Promise<string | undefined> {
   const local = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  const url = `http://${local.includes(':') ? `[${local}]` : local}:${port}/api/status`
+  const url = `http://${local.includes(':') ? `[${local}]` : local}:${portAndPath}/api/status`
   const agents = new UpstreamAgents()
   try {
     const { body } = await callConfigured(agents, { url, timeoutMs: 3000, sizeBytesMax: mega })

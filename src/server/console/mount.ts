@@ -127,7 +127,7 @@ function contextOf(app: App, { line, request, reply, admitted }: Called): Contex
     route: line,
     disconnected: abortedOnClose(reply),
     setSession: (token) => void reply.header('set-cookie', sessionCookie(app, token)),
-    clearSession: () => void reply.header('set-cookie', clearedSessionCookies()),
+    clearSession: () => void reply.header('set-cookie', clearedSessionCookies(app)),
     keepBrowser: (token) => void reply.header('set-cookie', browserCookie(app, token)),
     setTotal: (rows) => void reply.header('x-total-count', rows),
   }

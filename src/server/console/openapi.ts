@@ -6,16 +6,17 @@ type Json = Record<string, unknown>
 
 const made = new Map<string, Json>()
 
-/** The console calls as an OpenAPI 3.1 document, made from the contract. */
-export function openApi(version: string): Json {
-  const known = made.get(version)
+/** The console calls as an OpenAPI 3.1 document, made from the contract. `basePath`: what all paths are below. */
+export function openApi(version: string, basePath = ''): Json {
+  const key = `${version} ${basePath}`
+  const known = made.get(key)
   if (known) return known
-  const document = describe(version)
-  made.set(version, document)
+  const document = describe(version, basePath)
+  made.set(key, document)
   return document
 }
 
-function describe(version: string): Json {
+function describe(version: string, basePath: string): Json {
   const paths: Record<string, Json> = {}
   for (const [line, route] of Object.entries(allRoutes)) {
     const { method, path } = parseLine(line)
@@ -32,6 +33,7 @@ function describe(version: string): Json {
         'Every answer is `{ success, message, data }`. A refusal is HTTP 200 with `success: false` and a stable `code`; ' +
         'only 401, 403 of another origin, 405, 413, 415, 429 and 5xx keep their HTTP status.',
     },
+    ...(basePath === '' ? {} : { servers: [{ url: basePath }] }),
     paths,
     components: {
       securitySchemes: {
@@ -39,7 +41,7 @@ function describe(version: string): Json {
           type: 'apiKey',
           in: 'cookie',
           name: 'session',
-          description: '`__Host-session` when the server address is https',
+          description: '`__Host-session` when the server address is https; `__Secure-session` then, below a BASE_PATH',
         },
         accessToken: {
           type: 'apiKey',

@@ -67,7 +67,7 @@ export function buildConsoleServer(
   server.get('/api/openapi.json', async (request) => {
     // Anonymous callers do not get the list of routes.
     if (!(await identify(app, request.headers))) fail('not_signed_in')
-    return openApi(app.version)
+    return openApi(app.version, app.env.BASE_PATH)
   })
   mountRoutes(server, {
     app,

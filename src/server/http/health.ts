@@ -11,6 +11,9 @@ const pingMaxMs = 1000
 /** The first is ours; probes ask for the others by default. */
 const livenessPaths = ['/healthz', '/health', '/livez', '/ping']
 
+/** Paths that probes and scrapers find at the root of the host, too, whatever BASE_PATH is; crawlers look for robots.txt nowhere else. */
+export const operatorPaths: ReadonlySet<string> = new Set([...livenessPaths, '/readyz', '/metrics', '/robots.txt'])
+
 /** For load balancers: liveness and readiness. For operators: metrics. Nothing else is shown to anonymous callers. */
 export function addHealth(
   server: FastifyInstance,

@@ -12,6 +12,7 @@ import type { App } from '../parts.ts'
 import { relayRouter } from '../relay/router.ts'
 import { socketRouter } from '../relay/socket-router.ts'
 import { handleTask } from '../tasks/handle.ts'
+import { openBasePath } from './base-path.ts'
 import { buildConsoleServer } from './console-server.ts'
 import { canSharePort, listenBeside, nobodyWaits, portOfSupervisor } from './listeners.ts'
 import { readConsoleFiles } from './static-files.ts'
@@ -20,6 +21,7 @@ import { readConsoleFiles } from './static-files.ts'
 export const builtWeb = join(root, 'dist/web')
 
 export interface RunningServer {
+  /** With the base path. */
   readonly url: string
   /**
    * Says that it is not ready any more, and serves on: load balancers notice, and send their requests elsewhere. Each connection is closed
@@ -41,6 +43,7 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
   const relay = relayRouter(app, readClient, handleTask)
   const sockets = socketRouter(app, readClient)
   const descriptors = new DescriptorWatch(app.logger)
+  const basePath = openBasePath(app, readClient)
   let isReady = true
   let server: Server | undefined
   const console = buildConsoleServer(app, allHandlers, {
@@ -51,12 +54,13 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
         // A load balancer that keeps connections open has none left to send on when this server is gone.
         if (!isReady) response.shouldKeepAlive = false
         if (request.httpVersionMajor < 1) refuseOldest(request)
+        else if (basePath && !basePath.enter(request)) basePath.refuse(request, response)
         else if (!relay.takes(request, response)) handler(request, response)
       })
       answerHalfClosed(created)
       created.on('timeout', closeWhenSilent)
       created.on('upgrade', (request, socket, head) => {
-        if (wantsWebSocket(request)) sockets.takes(request, socket, head)
+        if (wantsWebSocket(request) && (!basePath || basePath.enter(request))) sockets.takes(request, socket, head)
         else declineUpgrade(created, request, socket, head)
       })
       server = created
@@ -87,7 +91,7 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
   }
 
   return {
-    url: `http://${namedInUrl(host)}:${(running.address() as AddressInfo).port}`,
+    url: `http://${namedInUrl(host)}:${(running.address() as AddressInfo).port}${app.env.BASE_PATH}`,
     leave() {
       isReady = false
     },

@@ -15,7 +15,8 @@ export type FileServer = (request: FastifyRequest, reply: FastifyReply) => Fasti
 
 /** The files of a folder, as they were when read. */
 export interface ConsoleFiles {
-  readonly page: Buffer
+  readonly page: string
+  readonly robots: string
   readonly exists: (path: string) => boolean
   readonly serve: ReturnType<typeof sirv>
 }
@@ -32,7 +33,9 @@ export function readConsoleFiles(folder: string): ConsoleFiles | undefined {
     setHeaders: (response, path) =>
       response.setHeader('cache-control', path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'),
   })
-  return { page: readFileSync(pageFile), exists: presenceIn(folder), serve }
+  const robotsFile = join(folder, 'robots.txt')
+  const robots = existsSync(robotsFile) ? readFileSync(robotsFile, 'utf8') : ''
+  return { page: readFileSync(pageFile, 'utf8'), robots, exists: presenceIn(folder), serve }
 }
 
 /**
@@ -43,12 +46,16 @@ export function readConsoleFiles(folder: string): ConsoleFiles | undefined {
  */
 export function fileServer(core: Core, files: ConsoleFiles | undefined): FileServer {
   if (!files) return () => undefined
-  const { page, exists, serve } = files
+  const { exists, serve } = files
+  const { BASE_PATH: basePath } = core.env
+  const page = pageBelow(basePath, files.page)
 
   return (request, reply) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
     const path = request.url.split('?', 1)[0] ?? '/'
 
+    if (path === '/robots.txt' && basePath !== '')
+      return reply.type('text/plain; charset=utf-8').send(robotsBelow(basePath, files.robots))
     if (path !== '/index.html' && exists(path) && sendFile(request, reply)) return reply.hijack()
     if (machinePaths.test(path)) return undefined
     const isKnown = path === '/index.html' || isPage(path)
@@ -66,6 +73,18 @@ export function fileServer(core: Core, files: ConsoleFiles | undefined): FileSer
     })
     return found
   }
+}
+
+/**
+ * The page, which the build makes for any path: the addresses of its files begin with a dot there. The console reads from it where it is.
+ */
+function pageBelow(basePath: string, page: string): string {
+  const addressed = page.replaceAll('="./', `="${basePath}/`)
+  return basePath === '' ? addressed : addressed.replace('<html ', `<html data-base-path="${basePath}" `)
+}
+
+function robotsBelow(basePath: string, robots: string): string {
+  return robots.replaceAll('Disallow: /', `Disallow: ${basePath}/`)
 }
 
 /** The file was removed or became unreadable after the check; its length has already been sent. */

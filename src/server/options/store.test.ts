@@ -30,13 +30,13 @@ eachDatabase('options', (fresh, kind) => {
   }
 
   /** One node: its own connections, bus and snapshot over the database of the test. */
-  async function startNode(test: TestDatabase) {
+  async function startNode(test: TestDatabase, basePath = '') {
     const database = await test.open()
     const logged: string[] = []
     const logger = testLogger('info', (text) => void logged.push(text))
     const bus = new Bus(logger)
     const secrets = await openSecrets(database, masterKey, 0)
-    const parts = { database, db: database.db, secrets, bus, logger, now: () => 1_700_000_000_000 }
+    const parts = { env: { BASE_PATH: basePath }, database, db: database.db, secrets, bus, logger, now: () => 1_700_000_000_000 }
     const options = await openOptions(parts)
     cleanups.push(async () => {
       options.close()
@@ -53,6 +53,23 @@ eachDatabase('options', (fresh, kind) => {
     const { options } = await startNode(await freshTest())
     expect(options.current).toEqual(defaults)
     expect(options.current.SystemName).toBe('Sluice')
+    expect(Object.isFrozen(options.current)).toBe(true)
+  })
+
+  it('completes the addresses of this site with the base path, and stores them as they were entered', async () => {
+    const { options, save, row } = await startNode(await freshTest(), '/sluice')
+    expect(options.current.ServerAddress).toBe('')
+    for (const [entered, completed] of [
+      ['https://example.com', 'https://example.com/sluice'],
+      ['https://example.com/sluice/', 'https://example.com/sluice'],
+      ['https://example.com/mysluice', 'https://example.com/mysluice/sluice'],
+    ] as const) {
+      await save('ServerAddress', entered)
+      expect(options.current.ServerAddress).toBe(completed)
+      expect((await row('ServerAddress'))?.value).toBe(entered.replace(/\/$/, ''))
+    }
+    await save('CustomCallbackAddress', 'https://callback.example.com')
+    expect(options.current.CustomCallbackAddress).toBe('https://callback.example.com/sluice')
     expect(Object.isFrozen(options.current)).toBe(true)
   })
 

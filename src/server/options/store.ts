@@ -13,7 +13,10 @@ import { requireUnused } from './groups-in-use.ts'
 import { requirePolicyHosts } from './policy-sources.ts'
 import { readOptions, writeOption } from './rows.ts'
 
-type Parts = Pick<Core, 'database' | 'db' | 'secrets' | 'bus' | 'logger' | 'now'>
+type Parts = { readonly env: Pick<Core['env'], 'BASE_PATH'> } & Pick<
+  Core,
+  'database' | 'db' | 'secrets' | 'bus' | 'logger' | 'now'
+>
 
 // Throws when the declarations contain a mistake. Runs once per process, however many stores it opens.
 checkOptions()
@@ -25,7 +28,7 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
     const { values, faults } = await readOptions(parts.db, parts.secrets, last)
     for (const [option, fault] of faults) parts.logger.error({ option, fault }, 'passed over a row of the options table')
     last = values
-    return values
+    return belowBasePath(values, parts.env.BASE_PATH)
   })
   await snapshot.refresh()
   const unsubscribe = parts.bus.on('options', () =>
@@ -67,6 +70,18 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
       snapshot.close()
     },
   }
+}
+
+/** The addresses of this site, which links, callbacks and cookies are made of. One without the base path gets it. */
+const siteAddresses = ['ServerAddress', 'CustomCallbackAddress'] as const
+
+function belowBasePath(values: OptionValues, basePath: string): OptionValues {
+  if (basePath === '') return values
+  const below = siteAddresses.flatMap((key) => {
+    const address = values[key]
+    return address === '' || address.endsWith(basePath) ? [] : [[key, `${address}${basePath}`]]
+  })
+  return Object.freeze({ ...values, ...Object.fromEntries(below) })
 }
 
 function requireWritable(key: string, caller: Caller): FoundOption {

@@ -57,7 +57,7 @@ export function imageUrl(core: Core, row: Row<'midjourneys'>): string {
   if (row.image_url === '' || !MjForwardUrlEnabled) return row.image_url
   // An unfinished image gets another URL with each progress, so that no cache shows an old one.
   const changing = isEnd(row.status) ? '' : `&rand=${Number.parseInt(row.progress, 10) || 0}`
-  return `${ServerAddress}${imagePath(core, { id: row.id, upstreamId: row.mj_id })}${changing}`
+  return `${ServerAddress || core.env.BASE_PATH}${imagePath(core, { id: row.id, upstreamId: row.mj_id })}${changing}`
 }
 
 function parsed(text: string, fallback: unknown): unknown {

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { ofSite } from './base-path.ts'
 
 /**
  * One value in local storage. If storage is blocked or full, the value stays in memory for this visit. All users of the value in this
@@ -16,7 +17,7 @@ const listeners = new Set<() => void>()
 
 function readText(key: string): string | undefined {
   try {
-    return localStorage.getItem(key) ?? memory.get(key)
+    return localStorage.getItem(ofSite(key)) ?? memory.get(key)
   } catch {
     return memory.get(key)
   }
@@ -25,8 +26,8 @@ function readText(key: string): string | undefined {
 function writeText(key: string, text: string | undefined): void {
   memory.delete(key)
   try {
-    if (text === undefined) localStorage.removeItem(key)
-    else localStorage.setItem(key, text)
+    if (text === undefined) localStorage.removeItem(ofSite(key))
+    else localStorage.setItem(ofSite(key), text)
   } catch {
     if (text !== undefined) memory.set(key, text)
   }

@@ -1,3 +1,4 @@
+import { sitePath } from './base-path.ts'
 import { callerHeaders } from './call.ts'
 import { type ChatEvent, linesOf, readChatEvents, readErrorText } from './chat-events.ts'
 import { defineTexts, textOf } from './i18n.ts'
@@ -35,7 +36,7 @@ export interface ChatRequest {
  */
 export async function* streamChat(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatEvent> {
   try {
-    const response = await fetch('/pg/chat/completions', {
+    const response = await fetch(sitePath('/pg/chat/completions'), {
       method: 'POST',
       headers: { ...callerHeaders(), Accept: 'text/event-stream', 'Content-Type': 'application/json' },
       body: JSON.stringify({ ...request, stream: true, stream_options: { include_usage: true } }),

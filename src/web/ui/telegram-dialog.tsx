@@ -1,5 +1,6 @@
 import { Stack } from '@mantine/core'
 import { useEffect, useState } from 'react'
+import { sitePath } from '../lib/base-path.ts'
 import { useStatus } from '../lib/status.ts'
 import { Dialog } from './dialog.tsx'
 import { Notice } from './notice.tsx'
@@ -33,7 +34,7 @@ export function TelegramDialog({ words, state, onClose }: TelegramDialogProps) {
     element.src = script
     element.dataset.telegramLogin = bot
     element.dataset.size = 'large'
-    element.dataset.authUrl = `${location.origin}/oauth/telegram?${new URLSearchParams({ state })}`
+    element.dataset.authUrl = `${location.origin}${sitePath('/oauth/telegram')}?${new URLSearchParams({ state })}`
     element.onerror = () => setFailed(true)
     place.append(element)
     return () => place.replaceChildren()

@@ -1,4 +1,5 @@
 import type { ClientDialect } from '../../../contract/clients/index.ts'
+import { sitePath } from '../../lib/base-path.ts'
 
 /** One small request in the dialect that a client speaks, with a token as a client sends it. */
 
@@ -17,7 +18,7 @@ interface FirstRequest {
 export async function sendFirstRequest(dialect: ClientDialect, request: FirstRequest): Promise<FirstReply> {
   const { path, headers, body } = writers[dialect](request)
   try {
-    const response = await fetch(path, {
+    const response = await fetch(sitePath(path), {
       method: 'POST',
       credentials: 'omit',
       headers: { ...headers, 'content-type': 'application/json' },

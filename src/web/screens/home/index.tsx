@@ -3,8 +3,10 @@ import { IconArrowRight, IconSpeakerphone } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
+import { sitePath } from '../../lib/base-path.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
+import { useServerAddress } from '../../lib/server-address.ts'
 import { useMay, useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
@@ -53,12 +55,12 @@ export function Screen() {
 function Welcome() {
   const say = useText(texts)
   const user = useSession()
-  const { system_name: name, logo, server_address: address, status_page_enabled: hasStatusPage } = useStatus()
-  const base = `${(address || window.location.origin).replace(/\/$/, '')}/v1`
+  const { system_name: name, logo, status_page_enabled: hasStatusPage } = useStatus()
+  const base = `${useServerAddress()}/v1`
 
   return (
     <div className={styles.welcome}>
-      <img src={logo || '/logo.png'} alt="" width={72} height={72} />
+      <img src={logo || sitePath('/logo.png')} alt="" width={72} height={72} />
       <Title order={1} className={styles.name ?? ''}>
         {name}
       </Title>

@@ -2,6 +2,7 @@ import { Loader } from '@mantine/core'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { type OAuthProvider, oauthProviders, telegramFieldNames } from '../../../contract/entities/external-identity.ts'
+import { sitePath } from '../../lib/base-path.ts'
 import { call, callWhole } from '../../lib/call.ts'
 import { textOf, useText } from '../../lib/i18n.ts'
 import { inviteCode } from '../../lib/invite.ts'
@@ -25,7 +26,7 @@ export function Screen() {
     if (begun.current) return
     begun.current = true
     const given = parseSearch(location.search)
-    window.history.replaceState(window.history.state, '', pathname)
+    window.history.replaceState(window.history.state, '', sitePath(pathname))
     handleCallback(pathname, given)
       .then((went) => {
         toast.success(textOf(entryTexts, went === 'bound' ? 'bound' : 'success'))

@@ -6,7 +6,7 @@ import type { CallReply } from '../../lib/call.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
-import { useStatus } from '../../lib/status.ts'
+import { useServerAddress } from '../../lib/server-address.ts'
 import { copyText } from '../../ui/copy-text.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -58,12 +58,12 @@ export function InviteCard({ self }: { self: CallReply<'GET /api/user/self'> }) 
 
 function InviteLink() {
   const say = useText(texts)
-  const { server_address: address } = useStatus()
+  const address = useServerAddress()
   const code = useQuery(read('GET /api/user/aff'))
   if (code.error) return <ErrorView error={code.error} onRetry={() => void code.refetch()} />
   if (code.data === undefined) return <Skeleton height={58} />
 
-  const link = `${address || window.location.origin}/register?aff=${encodeURIComponent(code.data)}`
+  const link = `${address}/register?aff=${encodeURIComponent(code.data)}`
   const copy = () => void copyText(link, say('inviteCopied'))
   return (
     <TextInput

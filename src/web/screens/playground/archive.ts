@@ -1,3 +1,4 @@
+import { ofSite } from '../../lib/base-path.ts'
 import type { Turn } from './turns.ts'
 
 /**
@@ -32,7 +33,7 @@ export interface Archive {
 /** The oldest conversations are removed when there are more. */
 export const conversationsMax = 50
 
-const name = 'playground'
+const name = ofSite('playground')
 const stores = ['heads', 'turns'] as const
 
 /** Opens the conversations of one user. */

@@ -1,3 +1,4 @@
+import { ofSite } from '../../lib/base-path.ts'
 import { type Archive, conversationsMax, type Head, openArchive } from './archive.ts'
 import { type Begun, Conversation, newId } from './conversation.ts'
 import { type Turn, titleOf } from './turns.ts'
@@ -44,7 +45,7 @@ export class Library {
 
   /** Follows changes of other tabs; the returned function ends that, and stops running answers. */
   readonly attend = (): (() => void) => {
-    const channel = new BroadcastChannel('playground')
+    const channel = new BroadcastChannel(ofSite('playground'))
     channel.onmessage = ({ data }: MessageEvent<TabMessage>) => this.#hear(data)
     this.#otherTabs = channel
     this.#say({ asks: true })

@@ -2,7 +2,7 @@ import { Group, SegmentedControl, Select, Stack } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useNarrow } from '../../lib/narrow.ts'
-import { useStatus } from '../../lib/status.ts'
+import { useServerAddress } from '../../lib/server-address.ts'
 import type { ChatRequest } from '../../lib/stream-chat.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import styles from './playground.module.css'
@@ -15,7 +15,7 @@ export function RequestCode({ requests }: { requests: readonly ChatRequest[] }) 
   const narrow = useNarrow()
   const [kind, setKind] = useState<CodeKind>('curl')
   const [lane, setLane] = useState(0)
-  const address = useStatus().server_address || location.origin
+  const address = useServerAddress()
   const request = requests[lane] ?? requests[0]
   if (!request) return null
   return (

@@ -4,8 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import type { Section } from '../../../contract/options/define.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
+import { useServerAddress } from '../../lib/server-address.ts'
 import { useMay } from '../../lib/session.ts'
-import { useStatus } from '../../lib/status.ts'
 import { FieldsForm, type FieldValues } from '../../ui/fields-form.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { HintTag } from '../../ui/status-tag.tsx'
@@ -38,7 +38,7 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
   const say = useText(texts)
   const local = useLocal()
   const isRoot = useMay('root')
-  const serverAddress = useStatus().server_address || window.location.origin
+  const serverAddress = useServerAddress()
   const isLocked = (key: string) => !isRoot && (options[key]?.writer ?? place.writer) === 'root'
 
   const onward = onwards[place.name]

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { drawingActionLabels, tasksCountedAhead } from '../../../contract/entities/task.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
+import { useServerAddress } from '../../lib/server-address.ts'
 import { useMay } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { startOfDay } from '../../lib/times.ts'
@@ -21,7 +22,7 @@ const states = ['NOT_START', 'SUBMITTED', 'MODAL', 'IN_PROGRESS', 'SUCCESS', 'FA
 export function Screen() {
   const say = useText(texts)
   const isAdmin = useMay('admin')
-  const { mj_notify_enabled: hasNotices, server_address: site } = useStatus()
+  const { mj_notify_enabled: hasNotices } = useStatus()
   const state = useTaskState(startOfDay(29))
   const filter = { ...filterOf(state.asked, isAdmin, 1000), mj_id: state.asked.id }
   const list = useQuery({
@@ -29,7 +30,7 @@ export function Screen() {
     placeholderData: (before) => before,
     refetchInterval: everyWhileRunning,
   })
-  const address = `${site || location.origin}/mj/submit/imagine`
+  const address = `${useServerAddress()}/mj/submit/imagine`
 
   return (
     <ListFrame

@@ -4,8 +4,8 @@ import { useQuery } from '@tanstack/react-query'
 import { musicActionLabels, type Task, tasksCountedAhead } from '../../../contract/entities/task.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
+import { useServerAddress } from '../../lib/server-address.ts'
 import { useMay } from '../../lib/session.ts'
-import { useStatus } from '../../lib/status.ts'
 import { startOfDay } from '../../lib/times.ts'
 import { ListFrame } from '../../ui/list-frame.tsx'
 import { actionIcon } from '../../ui/row-action.ts'
@@ -22,7 +22,6 @@ const states = ['NOT_START', 'SUBMITTED', 'QUEUED', 'IN_PROGRESS', 'SUCCESS', 'F
 export function Screen() {
   const say = useText(texts)
   const isAdmin = useMay('admin')
-  const { server_address: site } = useStatus()
   const state = useTaskState(startOfDay())
   const filter = { ...filterOf(state.asked, isAdmin, 1), task_id: state.asked.id }
   const list = useQuery({
@@ -30,7 +29,7 @@ export function Screen() {
     placeholderData: (before) => before,
     refetchInterval: everyWhileRunning,
   })
-  const address = `${site || location.origin}/suno/submit/music`
+  const address = `${useServerAddress()}/suno/submit/music`
 
   return (
     <ListFrame

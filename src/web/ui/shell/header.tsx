@@ -1,6 +1,7 @@
 import { ActionIcon, Button } from '@mantine/core'
 import { IconMenu2, IconSearch } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import { sitePath } from '../../lib/base-path.ts'
 import { useText } from '../../lib/i18n.ts'
 import type { Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
@@ -31,7 +32,7 @@ export function Header({ screens, narrow, onMenu, onSearch }: HeaderProps) {
         </ActionIcon>
       )}
       <Link to="/" className={styles.brand}>
-        <img src={logo || '/logo.png'} alt="" width={26} height={26} className={styles.logo} />
+        <img src={logo || sitePath('/logo.png')} alt="" width={26} height={26} className={styles.logo} />
         <span className={styles.name}>{name}</span>
       </Link>
       {selfUse ? <Tag color="violet">{say('selfUse')}</Tag> : demo && <Tag color="blue">{say('demo')}</Tag>}

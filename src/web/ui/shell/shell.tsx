@@ -1,5 +1,6 @@
 import { Outlet, useMatches } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react'
+import { sitePath } from '../../lib/base-path.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useNarrow, useTight } from '../../lib/narrow.ts'
 import type { Screen } from '../../lib/screen.ts'
@@ -137,7 +138,7 @@ function PageHead({ here }: { here: Screen | undefined }) {
   return (
     <>
       <title>{here && here.path !== '/' ? `${local(here.label)} · ${name}` : name}</title>
-      <link rel="icon" href={logo || '/logo.png'} />
+      <link rel="icon" href={logo || sitePath('/logo.png')} />
     </>
   )
 }
