@@ -1,9 +1,5 @@
+import { csvLine, csvText } from '../../contract/csv.ts'
 import { zoneClock } from './zone-clock.ts'
-
-/** Lines of comma separated values (RFC 4180). A text that a spreadsheet would evaluate as a formula is escaped. */
-export function csvLine(fields: readonly (string | number)[]): string {
-  return `${fields.map(field).join(',')}\r\n`
-}
 
 /** Unix seconds as UTC, `2026-01-02T03:04:05Z`. */
 export function csvTime(unixSeconds: number): string {
@@ -68,8 +64,7 @@ export async function* csvOfPieces<Row>({
     const at = column.time(row)
     return at > 0 ? timeText(at) : ''
   }
-  // The byte order mark marks the text as UTF-8 for spreadsheets.
-  yield `\uFEFF${csvLine(columns.map((column) => headOf(column, zone)))}`
+  yield csvText([columns.map((column) => headOf(column, zone))])
 
   for await (const rows of pieces) {
     const lines = rows.map((row) => csvLine(columns.map((column) => fieldOf(row, column))))
@@ -83,9 +78,3 @@ function headOf<Row>(column: CsvColumn<Row>, zone: string): string {
 }
 
 const plain = (value: unknown): string | number => (typeof value === 'number' ? value : String(value ?? ''))
-
-function field(value: string | number): string {
-  if (typeof value === 'number') return String(value)
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}

@@ -1,7 +1,7 @@
+import { csvLine, csvText } from '../../contract/csv.ts'
 import { cachedTokensOf, type Log, type LogFailure, type LogOther, logTypeLabels } from '../../contract/entities/log.ts'
 import { usdFigure } from '../../contract/quota.ts'
 import type { Queries } from '../db/open.ts'
-import { csvLine } from '../lib/csv.ts'
 import { zoneClock } from '../lib/zone-clock.ts'
 import type { Core } from '../options/core.ts'
 import { type LogFilter, type ResolvedFilter, resolveFilter } from './filter.ts'
@@ -29,8 +29,7 @@ export async function* exportLogs(core: Core, { filter, format, timeZone, ownerI
   const isOwner = ownerId !== undefined
   const { zone, timeText } = zoneClock(timeZone)
   const columns = isOwner ? allColumns.filter(({ admin }) => !admin) : allColumns
-  // The byte order mark makes spreadsheets read the text as UTF-8.
-  if (format === 'csv') yield `\uFEFF${csvLine([`time (${zone})`, ...columns.map(({ name }) => name)])}`
+  if (format === 'csv') yield csvText([[`time (${zone})`, ...columns.map(({ name }) => name)]])
 
   const found = await resolveFilter(core.db, isOwner ? { ...filter, userId: ownerId } : filter)
   if (!found) return
