@@ -47,6 +47,18 @@ function poolTo(origin: string, connectionsMax = 10): UpstreamPool {
   return pool
 }
 
+it('a failed connection fails everybody who waits for one', async () => {
+  const { origin } = await upstream(() => {})
+  // Nothing listens there any more.
+  await closers.pop()?.()
+  for (const connectionsMax of [1, 2]) {
+    const pool = poolTo(origin, connectionsMax)
+    const answers = await Promise.allSettled(Array.from({ length: 5 }, () => send(pool, {})))
+    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill('rejected'))
+    expect(pool.running).toBe(0)
+  }
+})
+
 interface Sent {
   readonly path?: string
   readonly method?: 'GET' | 'POST'

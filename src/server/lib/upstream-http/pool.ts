@@ -138,8 +138,9 @@ export class UpstreamPool implements UpstreamDispatcher {
     this.connect({ hostname: literalHost(hostname), protocol, port, onread }, (...[error, socket]) => {
       this.#connecting--
       if (error) {
-        const first = this.#waiting.shift()
-        if (first) fail(first.handler, error)
+        const isLast = this.#connecting === 0 && this.#open.size === 0
+        // Nobody else would answer those that wait for a connection beyond the limit.
+        for (const { handler } of this.#waiting.splice(0, isLast ? this.#waiting.length : 1)) fail(handler, error)
         return
       }
       connection = new UpstreamConnection(this.#origin, socket, this)
