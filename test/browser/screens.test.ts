@@ -366,6 +366,16 @@ describe('the shell', () => {
     await page.clock.runFor(10_000)
     await reloaded
     await page.getByRole('button', { name: 'Happy New Year!' }).waitFor()
+
+    // What was typed is not lost without a question.
+    await go(page, '/login')
+    await page.getByRole('button', { name: 'Happy New Year!' }).click()
+    await page.getByRole('textbox', { name: 'Username' }).fill('ada')
+    await sparks.waitFor({ state: 'attached' })
+    await page.clock.runFor(3000)
+    await page.clock.runFor(10_000)
+    await page.getByRole('button', { name: 'Keep editing' }).click()
+    expect(await page.getByRole('textbox', { name: 'Username' }).inputValue()).toBe('ada')
   })
 })
 
