@@ -134,7 +134,9 @@ eachDatabase('the status page', (_fresh, kind) => {
     const at = Math.floor(now / 1000)
     const input = { kind: 'maintenance', title: 'Move', state: 'scheduled', message: 'We move.', groups: ['default'] }
     await expect(server.call('POST /api/incident/', { ...input, starts_at: at + 600, ends_at: at })).rejects.toThrow()
-    await server.call('POST /api/incident/', { ...input, starts_at: at + 600, ends_at: at + 1200 })
+    await server.call('POST /api/incident/', { ...input, title: 'Übersicht', starts_at: at + 600, ends_at: at + 1200 })
+    const found = await server.call<{ total: number }>(`GET /api/incident/?keyword=${encodeURIComponent('Übersicht')}`)
+    expect(found.total).toBe(1)
     const states = async () => {
       const page = await pageOf(server)
       return [page.incidents[0]?.state, modelIn(page, 'default')?.state]

@@ -1,7 +1,7 @@
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { ExpressionBuilder } from 'kysely'
 import { type User, userSorts } from '../../contract/entities/user.ts'
 import { isRoot, mayManage } from '../../contract/roles.ts'
-import { containing, type PageOf } from '../db/page.ts'
+import { containsText, type PageOf } from '../db/page.ts'
 import type { Tables } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Caller, Core } from '../options/core.ts'
@@ -63,7 +63,7 @@ export async function findUserFor(core: Core, caller: Caller, id: number): Promi
 function matching({ keyword = '', group = '', role = 0, status = 0, deleted = false }: UserSearch) {
   return (row: ExpressionBuilder<Tables, 'users'>) =>
     row.and([
-      ...(keyword === '' ? [] : [row.or([...likeKeyword(keyword), ...withId(row, keyword)])]),
+      ...(keyword === '' ? [] : [row.or([...searched.map((column) => containsText(column, keyword)), ...withId(row, keyword)])]),
       ...(group === '' ? [] : [row('group', '=', group)]),
       ...(role === 0 ? [] : [row('role', '=', role)]),
       ...(status === 0 ? [] : [row('status', '=', status), row('deleted_at', 'is', null)]),
@@ -71,12 +71,7 @@ function matching({ keyword = '', group = '', role = 0, status = 0, deleted = fa
     ])
 }
 
-function likeKeyword(keyword: string) {
-  const pattern = containing(keyword)
-  return ['username', 'display_name', 'email'].map(
-    (column) => sql<SqlBool>`lower(${sql.ref(column)}) like lower(${pattern}) escape '\\'`,
-  )
-}
+const searched = ['username', 'display_name', 'email'] as const
 
 function withId(row: ExpressionBuilder<Tables, 'users'>, keyword: string) {
   const id = /^\d{1,16}$/.test(keyword) ? Number(keyword) : 0

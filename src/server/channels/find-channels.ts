@@ -2,7 +2,7 @@ import { type SqlBool, sql } from 'kysely'
 import type { Channel } from '../../contract/entities/channel.ts'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
 import type { Queries } from '../db/open.ts'
-import { containing, type PageOf } from '../db/page.ts'
+import { containsText, type PageOf } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
@@ -159,16 +159,14 @@ function mappingOf(column: string): ReadonlyMap<string, string> | undefined {
 }
 
 function matching(db: Queries, { keyword, model, group, tag, status, type }: ChannelFilter) {
-  const holds = (column: 'name' | 'models', text: string) =>
-    sql<SqlBool>`lower(${sql.ref(column)}) like lower(${containing(text)}) escape '\\'`
   const id = /^\d{1,15}$/.test(keyword) ? Number(keyword) : undefined
 
   return db
     .selectFrom('channels')
     .$if(keyword !== '', (query) =>
-      query.where((eb) => eb.or([holds('name', keyword), ...(id === undefined ? [] : [eb('id', '=', id)])])),
+      query.where((eb) => eb.or([containsText('name', keyword), ...(id === undefined ? [] : [eb('id', '=', id)])])),
     )
-    .$if(model !== '', (query) => query.where(holds('models', model)))
+    .$if(model !== '', (query) => query.where(containsText('models', model)))
     .$if(group !== '', (query) => query.where(hasMember(group)))
     .$if(tag !== '', (query) => query.where('tag', '=', tag))
     .$if(status !== 0, (query) => query.where('status', '=', status))

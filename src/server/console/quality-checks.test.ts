@@ -241,6 +241,12 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     expect((await get(id)).standings).toMatchObject([{ runs: 1, state: 'waiting' }])
     expect(await results(id)).toHaveLength(2)
 
+    await server.call(`PUT /api/quality_check/${id}`, input({ prompt: 'Repeat.\n391', name: 'Übersicht' }))
+    for (const keyword of ['Übersicht', 'SICHT'])
+      expect((await server.call<{ total: number }>(`GET /api/quality_check/?keyword=${encodeURIComponent(keyword)}`)).total).toBe(
+        1,
+      )
+
     await server.call(`PUT /api/quality_check/${id}/enabled`, { enabled: false })
     await pass(24 * hourSeconds)
     expect(await run()).toBe('0 checks, 0 answers')
@@ -248,7 +254,9 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     expect(await code(`GET /api/quality_check/${id}`)).toBe('not_found')
     expect(await server.app.db.selectFrom('quality_results').select('id').execute()).toEqual([])
     const audit = await server.app.db.selectFrom('audit').select('action').where('target', '=', `quality_check:${id}`).execute()
-    const actions = ['create', 'update', 'update', 'disable', 'delete'].map((action) => ({ action: `quality_check.${action}` }))
+    const actions = ['create', 'update', 'update', 'update', 'disable', 'delete'].map((action) => ({
+      action: `quality_check.${action}`,
+    }))
     expect(audit).toEqual(actions)
   })
 

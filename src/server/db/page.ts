@@ -35,16 +35,21 @@ export function endless(column: string, isEndless: RawBuilder<SqlBool>): RawBuil
   return sql`case when ${isEndless} then ${sql.lit(Number.MAX_SAFE_INTEGER)} else ${sql.ref(column)} end`
 }
 
-/** A LIKE pattern that finds `text` literally. Use with `escape '\'`. */
-export function containing(text: string): string {
-  return `%${literally(text)}%`
+/** Whether a column contains a text, whatever the case of their letters; the database folds both, so that a value is found by itself. */
+export function containsText(column: string, text: string): RawBuilder<SqlBool> {
+  return matches(column, `%${literally(text)}%`)
 }
 
-/** A LIKE pattern for values that begin with `text`. Use with `escape '\'`. */
-export function startingWith(text: string): string {
-  return `${literally(text)}%`
+/** Whether a column begins with a text, whatever the case of their letters. */
+export function beginsWithText(column: string, text: string): RawBuilder<SqlBool> {
+  return matches(column, `${literally(text)}%`)
 }
 
+function matches(column: string, pattern: string): RawBuilder<SqlBool> {
+  return sql`lower(${sql.ref(column)}) like lower(${pattern}) escape '\\'`
+}
+
+/** The text as a pattern that stands for itself alone. */
 function literally(text: string): string {
   return text.replace(/[\\%_]/g, (sign) => `\\${sign}`)
 }

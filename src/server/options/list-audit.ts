@@ -1,7 +1,7 @@
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { ExpressionBuilder } from 'kysely'
 import type { AuditRow } from '../../contract/entities/system.ts'
 import type { SortBy } from '../../contract/envelope.ts'
-import { inOrder, type PageOf, startingWith } from '../db/page.ts'
+import { beginsWithText, inOrder, type PageOf } from '../db/page.ts'
 import type { Tables } from '../db/schema.ts'
 import { type CsvColumn, csvFile } from '../lib/csv.ts'
 import type { Caller, Core } from './core.ts'
@@ -61,18 +61,14 @@ export async function* exportAudit(
 function matching({ action, target, actor, start, end }: AuditSearch) {
   return (row: ExpressionBuilder<Tables, 'audit'>) =>
     row.and([
-      ...(action === '' ? [] : [beginsWith('action', action)]),
-      ...(target === '' ? [] : [beginsWith('target', target)]),
+      ...(action === '' ? [] : [beginsWithText('action', action)]),
+      ...(target === '' ? [] : [beginsWithText('target', target)]),
       ...(actor === ''
         ? []
         : [row.or([row('actor_name', '=', actor), ...(isId(actor) ? [row('actor_id', '=', Number(actor))] : [])])]),
       ...(start === 0 ? [] : [row('created_at', '>=', start)]),
       ...(end === 0 ? [] : [row('created_at', '<=', end)]),
     ])
-}
-
-function beginsWith(column: 'action' | 'target', text: string) {
-  return sql<SqlBool>`lower(${sql.ref(column)}) like lower(${startingWith(text)}) escape '\\'`
 }
 
 function isId(text: string): boolean {

@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import {
   type QualityCheck,
   type QualityCheckInput,
@@ -9,7 +8,7 @@ import {
   standingStates,
 } from '../../contract/entities/quality-check.ts'
 import type { Queries, Within } from '../db/open.ts'
-import { containing, type PageOf } from '../db/page.ts'
+import { containsText, type PageOf } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
@@ -32,9 +31,7 @@ export async function listChecks(
   { db }: Core,
   { keyword, page }: { keyword: string; page: PageOf },
 ): Promise<{ items: QualityCheck[]; total: number }> {
-  const matching = db
-    .selectFrom('quality_checks')
-    .$if(keyword !== '', (query) => query.where(sql<boolean>`lower(name) like ${containing(keyword.toLowerCase())} escape '\\'`))
+  const matching = db.selectFrom('quality_checks').$if(keyword !== '', (query) => query.where(containsText('name', keyword)))
   const rows = await matching.selectAll().orderBy('name').orderBy('id').offset(page.offset).limit(page.limit).execute()
   const { total } = await matching.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
   return { items: await present(db, rows), total: Number(total) }

@@ -1,4 +1,4 @@
-import { type SqlBool, sql, type Updateable } from 'kysely'
+import { sql, type Updateable } from 'kysely'
 import {
   type ListedToken,
   neverExpires,
@@ -10,7 +10,7 @@ import {
 import type { SortBy } from '../../contract/envelope.ts'
 import { findUserFor } from '../accounts/find-users.ts'
 import type { Queries } from '../db/open.ts'
-import { containing, endless, inOrder, type PageOf } from '../db/page.ts'
+import { containsText, endless, inOrder, type PageOf } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { type CsvColumn, csvFile } from '../lib/csv.ts'
@@ -116,9 +116,7 @@ function matching(core: Core, search: TokenSearch) {
   const wholeKey = key.length >= keyLength
   const found = ownTokens(core.db, search.userId)
     .selectAll()
-    .$if(search.keyword !== '', (query) =>
-      query.where(sql<SqlBool>`lower(name) like lower(${containing(search.keyword)}) escape '\\'`),
-    )
+    .$if(search.keyword !== '', (query) => query.where(containsText('name', search.keyword)))
     .$if(search.group !== '', (query) => query.where('group', '=', search.group))
     .$if(wholeKey, (query) => query.where('key_hash', '=', sha256(key)))
 

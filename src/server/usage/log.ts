@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { type SqlBool, sql } from 'kysely'
 import { type Log, logType } from '../../contract/entities/log.ts'
 import { channelsIn, readFactors } from '../../contract/log-factors.ts'
 import type { Queries } from '../db/open.ts'
-import { type PageOf, startingWith } from '../db/page.ts'
+import { beginsWithText, type PageOf } from '../db/page.ts'
 import type { Core } from '../options/core.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
 import { type Cursor, countRows, daysOf, type LogRow, newestLogs, type Order, readRows } from './rows.ts'
@@ -85,7 +84,7 @@ export async function searchLogs(core: Core, { keyword, userId }: { keyword: str
   const found: Log[] = []
   for await (const { from, to } of daysOf(core.db, mine)) {
     const rows = await newestLogs(core.db, { ...mine, start_timestamp: from, end_timestamp: to })
-      .where(({ eb, or }) => or([sql<SqlBool>`content like ${startingWith(keyword)} escape '\\'`, eb('logs.type', '=', type)]))
+      .where(({ eb, or }) => or([beginsWithText('content', keyword), eb('logs.type', '=', type)]))
       .limit(searchedMax - found.length)
       .execute()
     found.push(...rows.map(presentLog))

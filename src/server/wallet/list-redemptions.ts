@@ -1,7 +1,7 @@
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { type Redemption, type RedemptionSort, redemptionFilters, redemptionStatus } from '../../contract/entities/redemption.ts'
 import type { SortBy } from '../../contract/envelope.ts'
-import { endless, inOrder, type PageOf, startingWith } from '../db/page.ts'
+import { beginsWithText, endless, inOrder, type PageOf } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { type CsvColumn, csvFile, csvTime } from '../lib/csv.ts'
@@ -101,7 +101,7 @@ function matching(core: Core, { keyword, status = 0 }: RedemptionFilter) {
   const now = seconds(core.now())
   return (eb: Expressions) => {
     const isNamed = [
-      sql<SqlBool>`lower(redemptions.name) like lower(${startingWith(keyword)}) escape '\\'`,
+      beginsWithText('redemptions.name', keyword),
       eb('redemptions.key_hash', '=', sha256(keyword)),
       ...(/^\d{1,15}$/.test(keyword) ? [eb('redemptions.id', '=', Number(keyword))] : []),
     ]
