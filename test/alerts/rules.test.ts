@@ -3,10 +3,9 @@ import type { Alert, AlertPreview, AlertRule } from '../../src/contract/entities
 import { noteBackup } from '../../src/server/db/last-backup.ts'
 import { checkCertificates } from '../../src/server/jobs/check-certificates.ts'
 import { noteNode } from '../../src/server/jobs/note-node.ts'
-import { notifyOfBudgets } from '../../src/server/jobs/notify-budgets.ts'
-import { purgeBudgets } from '../../src/server/jobs/purge-budgets.ts'
 import { reconcileLedger } from '../../src/server/jobs/reconcile-ledger.ts'
 import type { Job } from '../../src/server/jobs/runner.ts'
+import { jobNamed } from '../../src/server/jobs/table.ts'
 import { recordAudit } from '../../src/server/options/audit.ts'
 import { noSums, writeCallSums } from '../../src/server/usage/call-sums.ts'
 import type { TestServer } from '../helpers/app.ts'
@@ -248,10 +247,10 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     await save('budget-share')
 
     await spend(400_000)
-    expect(await run(notifyOfBudgets)).toBe('0 announced')
+    expect(await run(jobNamed('notify-budgets'))).toBe('0 announced')
     await spend(600_000)
-    expect(await run(notifyOfBudgets)).toBe('1 announced')
-    expect(await run(notifyOfBudgets)).toBe('0 announced')
+    expect(await run(jobNamed('notify-budgets'))).toBe('1 announced')
+    expect(await run(jobNamed('notify-budgets'))).toBe('0 announced')
     expect(await shares()).toEqual([50])
     const mail = await stage.smtp.mailTo('root@example.com')
     expect(mail.text).toContain('50%')
@@ -260,7 +259,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
     expect(await firing('budget-share')).toEqual([])
 
     await spend(950_000)
-    expect(await run(notifyOfBudgets)).toBe('1 announced')
+    expect(await run(jobNamed('notify-budgets'))).toBe('1 announced')
     await stage.evaluate()
     expect(await firing('budget-share')).toMatchObject([{ subject: `budget:${id}`, name: 'Model m, a day', value: 95 }])
     expect(await shares()).toEqual([80])
@@ -268,19 +267,19 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
 
     // The next day has a new window.
     await stage.pass(daySeconds)
-    expect(await run(notifyOfBudgets)).toBe('0 announced')
+    expect(await run(jobNamed('notify-budgets'))).toBe('0 announced')
     await stage.evaluate()
     expect(await firing('budget-share')).toEqual([])
     await spend(800_000)
-    expect(await run(notifyOfBudgets)).toBe('1 announced')
+    expect(await run(jobNamed('notify-budgets'))).toBe('1 announced')
     await stage.server.call(`POST /api/budget/${id}/reset`)
-    expect(await run(notifyOfBudgets)).toBe('0 announced')
+    expect(await run(jobNamed('notify-budgets'))).toBe('0 announced')
     await spend(1_700_000)
-    expect(await run(notifyOfBudgets)).toBe('1 announced')
+    expect(await run(jobNamed('notify-budgets'))).toBe('1 announced')
     expect(await shares()).toEqual([80, 80])
 
     await stage.pass(71 * daySeconds)
-    expect(await run(purgeBudgets)).toBe('removed 2 rows')
+    expect(await run(jobNamed('purge-budgets'))).toBe('removed 2 rows')
   })
 
   it('have a preview by the audit log of the last seven days', async () => {

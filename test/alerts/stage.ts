@@ -1,4 +1,4 @@
-import { evaluateAlerts } from '../../src/server/jobs/evaluate-alerts.ts'
+import { jobNamed } from '../../src/server/jobs/table.ts'
 import { sendDeliveries } from '../../src/server/notify/send-deliveries.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { testCertificate } from '../helpers/certificate.ts'
@@ -45,7 +45,7 @@ export async function startAlertStage(kind: DatabaseKind): Promise<AlertStage> {
     receiver,
     smtp,
     send: (on = server) => sendDeliveries(on.app, new AbortController().signal),
-    evaluate: (on = server) => evaluateAlerts.run(on.app, new AbortController().signal, () => {}),
+    evaluate: (on = server) => jobNamed('evaluate-alerts').run(on.app, new AbortController().signal, () => {}),
     async add(destinationKind, given, more = {}) {
       const input = { kind: destinationKind, name: `to ${destinationKind}`, settings: given, ...more }
       return (await server.call<{ id: number }>('POST /api/alert/destination/', input)).id

@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { evaluateAlerts } from '../../src/server/jobs/evaluate-alerts.ts'
-import { runQualityChecks } from '../../src/server/jobs/run-quality-checks.ts'
+import { jobNamed } from '../../src/server/jobs/table.ts'
 import { sendDeliveries } from '../../src/server/notify/send-deliveries.ts'
 import { loopbackIsPublic, type Receiver, startReceiver } from '../helpers/receiver.ts'
 import { addChannel } from '../helpers/seed.ts'
@@ -26,7 +25,7 @@ afterAll(async () => {
 })
 
 const signal = new AbortController().signal
-const evaluate = () => evaluateAlerts.run(stage.server.app, signal, () => {})
+const evaluate = () => jobNamed('evaluate-alerts').run(stage.server.app, signal, () => {})
 const setStatus = (status: number) =>
   stage.server.app.db.updateTable('channels').set({ status }).where('id', '=', channel).execute()
 const shot = async (page: Page, name: string) => {
@@ -190,7 +189,7 @@ it.each(
   ]
   const { id } = await stage.server.call<{ id: number }>('POST /api/quality_check/', { ...check, expectations })
   await stage.server.call(`POST /api/quality_check/${id}/run`)
-  await runQualityChecks.run(stage.server.app, signal, () => {})
+  await jobNamed('run-quality-checks').run(stage.server.app, signal, () => {})
   const { page, problems } = await stage.open('root', { language, scheme, width })
   const data = ['Arithmetic', 'Tools', 'east', 'gpt-4o-mini', 'get_weather', 'Paris', 'JSON', 'Token']
   await go(page, '/quality')

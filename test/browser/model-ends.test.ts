@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { evaluateAlerts } from '../../src/server/jobs/evaluate-alerts.ts'
+import { jobNamed } from '../../src/server/jobs/table.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, chat, completion, settledCharges } from '../relay/stage.ts'
 import { expectFit, go, looks, openStage, type Stage, shoot } from './stage.ts'
@@ -29,7 +29,7 @@ beforeAll(async () => {
   expect(west).toBeGreaterThan(0)
   const rule = { enabled: true, params: {}, scope: [], destinations: [], repeat_seconds: 0, notify_recovery: false }
   await server.call('PUT /api/alert/rule/other-model', rule)
-  await evaluateAlerts.run(server.app, new AbortController().signal, () => {})
+  await jobNamed('evaluate-alerts').run(server.app, new AbortController().signal, () => {})
 })
 afterAll(() => stage.stop())
 

@@ -1,5 +1,5 @@
 import { role } from '../../src/contract/roles.ts'
-import { runQualityChecks } from '../../src/server/jobs/run-quality-checks.ts'
+import { jobNamed } from '../../src/server/jobs/table.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import type { FakeUpstream } from '../helpers/upstream.ts'
@@ -82,7 +82,7 @@ async function addWatch({ app, call }: TestServer, { channel, token }: { channel
   const check = { name: '算术', models: ['gpt-4o-mini'], channels: [channel], prompt: 'What is 17 * 23?', expectations }
   const { id } = await call<{ id: number }>('POST /api/quality_check/', { ...check, enabled: false })
   await call(`POST /api/quality_check/${id}/run`)
-  await runQualityChecks.run(app, new AbortController().signal, () => {})
+  await jobNamed('run-quality-checks').run(app, new AbortController().signal, () => {})
   const incident = { kind: 'incident', state: 'investigating', impact: 'degraded', models: ['gpt-4o'] }
   await call('POST /api/incident/', { ...incident, title: '上游限流', message: '正在与上游核实。' })
   await call('POST /api/budget/', {

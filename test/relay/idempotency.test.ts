@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
-import { purgeIdempotentRequests } from '../../src/server/jobs/purge-idempotent-requests.ts'
+import { jobNamed } from '../../src/server/jobs/table.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
@@ -231,7 +231,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect((await send(chat({ n: 2 }), 'k')).headers.get('idempotent-replayed')).toBeNull()
     expect(upstream.journal).toHaveLength(2)
     clock.passSeconds(24 * 3600 + 1)
-    await purgeIdempotentRequests.run(server.app, new AbortController().signal, () => {})
+    await jobNamed('purge-idempotent-requests').run(server.app, new AbortController().signal, () => {})
     expect(await storedRows(server, token)).toEqual([])
   })
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { LogOther } from '../../src/contract/entities/log.ts'
 import { checkModels } from '../../src/server/channels/model-changes.ts'
-import { evaluateAlerts } from '../../src/server/jobs/evaluate-alerts.ts'
+import { jobNamed } from '../../src/server/jobs/table.ts'
 import { verifyCharges } from '../../src/server/wallet/verify-charges.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
@@ -161,7 +161,7 @@ eachDatabase('a model that ends', (_fresh, kind) => {
     await server.call('PUT /api/alert/rule/model-end', rule)
     const run = async (date: string) => {
       clock.nowMs = Date.parse(date)
-      await evaluateAlerts.run(app, signal, () => {})
+      await jobNamed('evaluate-alerts').run(app, signal, () => {})
       const {
         messages = 0,
         note = '',
@@ -193,7 +193,7 @@ eachDatabase('a model that ends', (_fresh, kind) => {
     for (const cost of [300_000, 400_000])
       app.answeredModels.note({ channelId, sent: old, answered: 'gpt-4o', charged: 100_000, cost })
     await app.answeredModels.flush()
-    await evaluateAlerts.run(app, signal, () => {})
+    await jobNamed('evaluate-alerts').run(app, signal, () => {})
     const [alert] = await app.db.selectFrom('alerts').selectAll().execute()
     expect(alert).toMatchObject({ rule: 'other-model', name: `east (#${channelId}): ${old} → gpt-4o`, value: 2 })
     expect(alert?.note).toContain('Charged $0.40; at the price of the model that answers it is $1.00 more')

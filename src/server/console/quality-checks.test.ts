@@ -6,10 +6,8 @@ import { addChannel, books } from '../../../test/helpers/seed.ts'
 import type { AlertPreview, AlertRule } from '../../contract/entities/alert.ts'
 import type { ChannelHealth } from '../../contract/entities/call-statistics.ts'
 import type { QualityCheck, QualityResult } from '../../contract/entities/quality-check.ts'
-import { evaluateAlerts } from '../jobs/evaluate-alerts.ts'
-import { purgeQualityResults } from '../jobs/purge-quality-results.ts'
-import { runQualityChecks } from '../jobs/run-quality-checks.ts'
 import type { Job } from '../jobs/runner.ts'
+import { jobNamed } from '../jobs/table.ts'
 
 const model = 'gpt-4o-mini'
 const hourSeconds = 3600
@@ -45,7 +43,8 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
   })
 
   const option = (key: string, value: number) => server.call('PUT /api/option/', { key, value: String(value) })
-  const run = (job: Job = runQualityChecks, signal = new AbortController().signal) => job.run(server.app, signal, () => {})
+  const run = (job: Job = jobNamed('run-quality-checks'), signal = new AbortController().signal) =>
+    job.run(server.app, signal, () => {})
   const pass = async (seconds: number) => {
     clock.passSeconds(seconds)
     const at = Math.floor(clock.nowMs / 1000)
@@ -120,7 +119,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
       standings: [{ state: 'ok', share: 100, runs: 2, passed: 2, total: 2 }],
     })
     await pass(31 * 24 * hourSeconds)
-    expect(await run(purgeQualityResults)).toBe('removed 4 results')
+    expect(await run(jobNamed('purge-quality-results'))).toBe('removed 4 results')
   })
 
   it('report what is wrong with an answer, or that there was none', async () => {
@@ -152,7 +151,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     const settings = { enabled: true, params: {}, scope: [], destinations: [], repeat_seconds: 0, notify_recovery: true }
     await server.call('PUT /api/alert/rule/quality-check', settings)
     const evaluate = async () => {
-      await run(evaluateAlerts)
+      await run(jobNamed('evaluate-alerts'))
       return (await server.call<AlertRule[]>('GET /api/alert/rule/')).find(({ rule }) => rule === 'quality-check')?.firing
     }
     const runs = async (times: number) => {
@@ -207,7 +206,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     expect(upstream.journal.length).toBe(asked)
     await option('QualityCheckDailyQuota', 0)
     expect(await code(`POST /api/quality_check/${id}/run`)).toBe('quality_checks_off')
-    expect(runQualityChecks.everyMs(server.app.options.current)).toBe(0)
+    expect(jobNamed('run-quality-checks').everyMs(server.app.options.current)).toBe(0)
   })
 
   it('continue an interrupted run, and send no prompt twice', async () => {
@@ -219,7 +218,7 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
       return {}
     })
     await server.app.db.updateTable('quality_checks').set({ is_requested: 1 }).execute()
-    await expect(run(runQualityChecks, ending.signal)).rejects.toThrow()
+    await expect(run(jobNamed('run-quality-checks'), ending.signal)).rejects.toThrow()
     const kept = await results(id)
     expect(kept.length).toBeLessThan(6)
     expect(await get(id)).toMatchObject({ is_running: true })

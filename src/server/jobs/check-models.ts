@@ -6,7 +6,7 @@ import { enabledChannels, sweep } from './sweep.ts'
 /** Records which models the upstreams of all enabled channels add and remove. */
 export const checkUpstreamModels: Job = {
   name: 'check-models',
-  label: { zh: '检查上游模型变化', en: 'Look for models that upstreams added or dropped' },
+  label: { zh: '检查上游模型变化', en: 'Check upstreams for added and removed models' },
   on: 'one-node',
   onDemand: true,
   everyMs: ({ ChannelModelsMinutes }) => ChannelModelsMinutes * 60_000,
