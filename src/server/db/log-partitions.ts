@@ -24,6 +24,7 @@ const monthsAhead = 2
 const leadSeconds = 3 * 86_400
 const checkName = 'logs_until'
 const keyName = 'logs_month_key'
+const newIds = 'logs_new_ids'
 
 export interface Partitioned {
   readonly hasChanged: boolean
@@ -104,10 +105,7 @@ function nameOf(monthBegin: number): string {
 /** Makes the table the first partition. What reads or checks all rows is done before, beside requests. */
 async function partition(database: Postgres, schema: OnlineSchema, nowMs: number): Promise<void> {
   const end = (await isLarge(database.db, table)) ? await prepare(database, schema, nowMs) : await firstEnd(database, nowMs)
-  await schema.brief([table], async (run) => {
-    await run(`lock table ${table} in access exclusive mode`)
-    await exchange(run, end)
-  })
+  await schema.brief([table], (run) => exchange(run, end))
 }
 
 /** The begin of a month that is after every row. */
@@ -141,46 +139,46 @@ async function prepare(database: Postgres, schema: OnlineSchema, nowMs: number):
   return end
 }
 
-/** A moment for a table of any length, if it was prepared. */
+/**
+ * A moment for a table of any length, if it was prepared: requests wait for one round trip to the database. Nobody else changes the definition of
+ * the table meanwhile.
+ */
 async function exchange(run: Run, end: number): Promise<void> {
   const until = `${table}_until_${nameOf(end)}`
+  const key = nameOfPart(keyName, table, until)
   const indexes = await run<{ name: string; definition: string; is_key: boolean }>(`
     select c.relname as name, pg_get_indexdef(c.oid) as definition, i.indisprimary as is_key
     from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = '${table}'::regclass`)
   const grants = await run<{ text: string }>(`
     select format('grant %s on ${table} to %s', privilege_type, case grantee when 'PUBLIC' then 'public' else quote_ident(grantee) end) as text
     from information_schema.role_table_grants where table_schema = current_schema() and table_name = '${table}' and grantee <> grantor`)
-  const [ids] = await run<{ next: number; owner: string }>(`
-    select last_value + case when is_called then 1 else 0 end as next,
-      (select quote_ident(rolname) from pg_roles r join pg_class c on c.relowner = r.oid where c.oid = '${table}'::regclass) as owner
-    from ${await sequenceOf(run)}`)
-  if (!ids) throw new Error('The log has no sequence')
+  const [of] = await run<{ ids: string | null; owner: string }>(`
+    select pg_get_serial_sequence('${table}', 'id') as ids, quote_ident(rolname) as owner
+    from pg_class c join pg_roles r on r.oid = c.relowner where c.oid = '${table}'::regclass`)
+  if (!of?.ids) throw new Error('The log has no sequence')
 
-  await run(`alter table ${table} rename to ${until}`)
-  for (const { name } of indexes) await run(`alter index "${name}" rename to "${nameOfPart(name, table, until)}"`)
-  const key = nameOfPart(keyName, table, until)
-  await run(`create unique index if not exists ${key} on ${until} (id, created_at)`)
-  await run(`alter table ${until} drop constraint ${nameOfPart(`${table}_pkey`, table, until)}`)
-  await run(`alter table ${until} add primary key using index ${key}`)
-  await run(`alter table ${until} alter column id drop identity`)
-
-  await run(`
-    create table ${table} (like ${until} including defaults including storage, primary key (id, created_at))
-    partition by range (created_at)`)
-  await run(`create sequence ${table}_id_seq as bigint start ${ids.next} owned by ${table}.id`)
-  await run(`alter table ${table} alter column id set default nextval('${table}_id_seq')`)
-  for (const { name, definition, is_key } of indexes) if (!is_key && name !== keyName) await run(definition)
-  await run(`alter table ${table} attach partition ${until} for values from (minvalue) to (${end})`)
-  await run(`alter table ${until} drop constraint if exists ${checkName}`)
-  await run(`create table ${others} partition of ${table} default`)
-  await run(`alter table ${table} owner to ${ids.owner}`)
-  for (const { text } of grants) await run(text)
-}
-
-async function sequenceOf(run: Run): Promise<string> {
-  const [row] = await run<{ name: string | null }>(`select pg_get_serial_sequence('${table}', 'id') as name`)
-  if (!row?.name) throw new Error('The log has no sequence')
-  return row.name
+  const steps = [
+    `lock table ${table} in access exclusive mode`,
+    `alter table ${table} rename to ${until}`,
+    ...indexes.map(({ name }) => `alter index "${name}" rename to "${nameOfPart(name, table, until)}"`),
+    `create unique index if not exists ${key} on ${until} (id, created_at)`,
+    `alter table ${until} drop constraint ${nameOfPart(`${table}_pkey`, table, until)}`,
+    `alter table ${until} add primary key using index ${key}`,
+    `create sequence ${newIds} as bigint`,
+    `select setval('${newIds}', last_value, is_called) from ${of.ids}`,
+    `alter table ${until} alter column id drop identity`,
+    `create table ${table} (like ${until} including defaults including storage, primary key (id, created_at)) partition by range (created_at)`,
+    `alter sequence ${newIds} rename to ${table}_id_seq`,
+    `alter sequence ${table}_id_seq owned by ${table}.id`,
+    `alter table ${table} alter column id set default nextval('${table}_id_seq')`,
+    ...indexes.flatMap(({ name, definition, is_key }) => (is_key || name === keyName ? [] : [definition])),
+    `alter table ${table} attach partition ${until} for values from (minvalue) to (${end})`,
+    `alter table ${until} drop constraint if exists ${checkName}`,
+    `create table ${others} partition of ${table} default`,
+    `alter table ${table} owner to ${of.owner}`,
+    ...grants.map(({ text }) => text),
+  ]
+  await run(steps.join(';\n'))
 }
 
 /** Rows that came before their month was made are in the partition of the others. */
@@ -233,11 +231,11 @@ async function dropPartitions(run: Run, old: readonly string[], end: number): Pr
     removed += charges?.count ?? 0
   }
   await moveOthers(run, { into: kept, where: `created_at < ${end}` })
-  for (const name of old) {
-    await run(`alter table ${table} detach partition ${name}`)
-    await run(`drop table ${name}`)
-  }
-  await run(`alter table ${table} attach partition ${kept} for values from (minvalue) to (${end})`)
-  await run(`alter table ${kept} drop constraint ${kept}_created_at_check`)
+  const steps = [
+    ...old.flatMap((name) => [`alter table ${table} detach partition ${name}`, `drop table ${name}`]),
+    `alter table ${table} attach partition ${kept} for values from (minvalue) to (${end})`,
+    `alter table ${kept} drop constraint ${kept}_created_at_check`,
+  ]
+  await run(steps.join(';\n'))
   return removed
 }

@@ -11,7 +11,7 @@ import { openUnlimitedPostgres } from './postgres.ts'
  */
 export type Postgres = Extract<Database, { dialect: 'postgres' }>
 
-/** Runs one statement; returns its rows. */
+/** Runs a statement, and returns its rows; or several in one round trip, with semicolons between them. */
 export type Run = <Row extends pg.QueryResultRow>(text: string) => Promise<Row[]>
 
 /** A lock that is waited for keeps the requests of all nodes waiting behind it, so that it is waited for briefly, and seldom. */
@@ -21,6 +21,11 @@ const reserveTimeout = '5s'
 const retryMs = 2000
 const triesMax = 15
 const progressMs = 1000
+
+/** The client returns an array for several statements, of which its types know nothing. */
+function rowsOf<Row extends pg.QueryResultRow>(result: pg.QueryResult<Row> | readonly unknown[]): Row[] {
+  return 'rows' in result ? result.rows : []
+}
 
 export class OnlineSchema {
   readonly #database: Postgres
@@ -65,7 +70,7 @@ export class OnlineSchema {
         await client.query(`begin; set local lock_timeout = '${reserveTimeout}'`)
         if (tables.length > 0) await client.query(`lock table ${what} in share update exclusive mode`)
         await client.query(`set local lock_timeout = '${lockTimeout}'`)
-        const result = await work(async (text) => (await client.query(text)).rows)
+        const result = await work(async (text) => rowsOf(await client.query(text)))
         await client.query('commit')
         return result
       } catch (error) {
