@@ -97,6 +97,14 @@ export const storage = z.object({
 })
 export type Storage = z.output<typeof storage>
 
+const unusedShare = 0.25
+const unusedLeast = 100 * 1024 ** 2
+
+/** Whether the space of deleted rows is worth a stop of the server. */
+export function isWorthCompacting({ bytes, unused_bytes }: Pick<Storage, 'bytes' | 'unused_bytes'>): boolean {
+  return unused_bytes >= Math.max(unusedLeast, bytes * unusedShare)
+}
+
 export const firstRun = z.object({ has_channel: z.boolean(), has_token: z.boolean(), has_call: z.boolean() })
 export type FirstRun = z.output<typeof firstRun>
 

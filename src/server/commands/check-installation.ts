@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { backupHoursMax } from '../../contract/entities/alert.ts'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
+import { isWorthCompacting } from '../../contract/entities/system.ts'
 import { openChannel } from '../channels/model-index.ts'
 import { readLastBackup } from '../db/last-backup.ts'
 import { obstacleToPartitions } from '../db/log-partitions.ts'
@@ -102,9 +103,6 @@ async function checkIndexes({ database }: Core): Promise<Check[]> {
 }
 
 const mega = 1024 * 1024
-/** Deleted space below this share of the file, and below so many bytes, is not worth a stop of the server. */
-const unusedShare = 0.25
-const unusedLeast = 100 * mega
 const largestTables = 5
 
 /** The largest tables; on SQLite also the space that `compact` gives back. */
@@ -119,7 +117,7 @@ async function checkStorage({ database }: Core): Promise<Check> {
     const advice = 'Deleted rows of the log give no space back until it is partitioned by month: see docs/operations/storage.md.'
     return { name, state: 'warning', found: `${found}; ${obstacle}`, advice }
   }
-  if (unusedBytes < Math.max(unusedLeast, bytes * unusedShare)) return { name, state: 'ok', found }
+  if (!isWorthCompacting({ bytes, unused_bytes: unusedBytes })) return { name, state: 'ok', found }
   const advice = `${textOfMb(unusedBytes)} are the space of deleted rows: stop the server and run compact to give it back.`
   return { name, state: 'warning', found, advice }
 }

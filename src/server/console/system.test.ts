@@ -90,7 +90,7 @@ anyDatabase('the installation', (_fresh, kind) => {
     ])
     const { tables, bytes, ...storage } = await server.call<Storage>('GET /api/system/storage')
     expect(storage).toEqual({ database: kind, unused_bytes: expect.any(Number) })
-    expect(tables.length).toBe(12)
+    expect(tables.length).toBe(8)
     expect(tables.reduce((sum, table) => sum + table.bytes, 0)).toBeLessThanOrEqual(bytes)
     expect(await server.call('GET /api/system/first_run')).toEqual({ has_channel: false, has_token: false, has_call: false })
     expect(await (await server.raw('GET /api/status/test')).json()).toMatchObject({ success: true, message: '服务运行正常' })

@@ -9,7 +9,7 @@ import { memoryMb } from './note-node.ts'
 
 const aliveSeconds = 60
 const measuredMs = 10_000
-const tablesMax = 12
+const tablesMax = 8
 
 /** The installation as it runs now. The answering node is in the list even before its first report. */
 export async function readSystem(app: App): Promise<SystemInfo> {

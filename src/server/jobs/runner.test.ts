@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { testCore } from '../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../test/helpers/databases.ts'
 import type { Core } from '../options/core.ts'
-import { jobs } from './table.ts'
 import { type Job, JobRunner, type RunnerSettings } from './runner.ts'
+import { jobs } from './table.ts'
 
 describe('the list of jobs', () => {
   it('names each once, with a deadline and an interval', () => {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Storage } from '../../../../contract/entities/system.ts'
+import { isWorthCompacting, type Storage } from '../../../../contract/entities/system.ts'
 import { units } from '../../../../contract/units.ts'
 import { useLocal, useText } from '../../../lib/i18n.ts'
 import { inLargerUnits } from '../../../lib/measures.ts'
@@ -11,27 +11,21 @@ import { Panel } from '../../../ui/panel.tsx'
 import styles from './runtime.module.css'
 import { texts } from './texts.ts'
 
-/** Deleted space below this share of the file is not worth a stop of the server. */
-const worthCompacting = 0.25
-
 /** The disk space of the database, by table. */
 export function StoragePanel() {
   const say = useText(texts)
   const sizeOf = useSize()
   const storage = useQuery(read('GET /api/system/storage'))
   const tables = useQuery({ ...read('GET /api/system/storage'), select: (measured) => measured.tables })
-  const { bytes = 0, unused_bytes: unused = 0 } = storage.data ?? {}
   return (
     <Panel
       title={say('storage')}
       description={say('storageHint')}
-      aside={storage.data && say('storageTotal', { size: sizeOf(bytes) })}
+      aside={storage.data && say('storageTotal', { size: sizeOf(storage.data.bytes) })}
     >
-      {unused > bytes * worthCompacting && (
-        <div className={styles.nodes}>
-          <Notice kind="info" title={say('storageUnused', { size: sizeOf(unused) })}>
-            {say('storageCompact')}
-          </Notice>
+      {storage.data && isWorthCompacting(storage.data) && (
+        <div className={styles.notice}>
+          <Notice title={say('storageUnused', { size: sizeOf(storage.data.unused_bytes) })}>{say('storageCompact')}</Notice>
         </div>
       )}
       <DataTable
