@@ -68,6 +68,8 @@ export interface Entry {
 export type Answer = (entry: Entry, response: ServerResponse) => Program | undefined | Promise<Program | undefined>
 
 export interface Settings {
+  /** The address to listen on; 127.0.0.1 by default. */
+  host?: string
   port?: number
   /** What `GET /v1/models` lists. */
   models?: readonly string[]

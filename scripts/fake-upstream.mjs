@@ -19,11 +19,11 @@ const calls = [
 ]
 
 /**
- * Starts a provider on `port` (0: a free one). See fake-upstream.d.mts for programs and the journal.
+ * Starts a provider on `port` (0: a free one) of `host`. See fake-upstream.d.mts for programs and the journal.
  * @param {import('./fake-upstream.d.mts').Settings} [settings]
  * @returns {Promise<import('./fake-upstream.d.mts').FakeUpstream>}
  */
-export async function startFakeUpstream({ port = 0, models = ['gpt-4o-mini'], programs = {} } = {}) {
+export async function startFakeUpstream({ host = '127.0.0.1', port = 0, models = ['gpt-4o-mini'], programs = {} } = {}) {
   const journal = []
   const programOf = new Map(Object.entries(programs))
   const upstream = { journal, connections: 0, url: '', program, waitFor, stop }
@@ -39,9 +39,9 @@ export async function startFakeUpstream({ port = 0, models = ['gpt-4o-mini'], pr
     socket.setNoDelay(true)
   })
   server.keepAliveTimeout = 60_000
-  server.listen(port, '127.0.0.1')
+  server.listen(port, host)
   await once(server, 'listening')
-  upstream.url = `http://127.0.0.1:${server.address().port}`
+  upstream.url = `http://${host}:${server.address().port}`
   return upstream
 
   /** Sets the reply to the next requests for a model: a program, a list of them (one per request, the last stays) or a function. */

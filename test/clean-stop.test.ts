@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
@@ -8,6 +8,7 @@ import { openSqlite } from '../src/server/db/sqlite-file.ts'
 import { startServer } from './helpers/app.ts'
 import { collectGarbage } from './helpers/collect-garbage.ts'
 import { freshDatabase, type TestDatabase } from './helpers/databases.ts'
+import { documentedCommands } from './helpers/documented-commands.ts'
 import { startProcess } from './helpers/process.ts'
 import { books, requireBalancedBooks } from './helpers/seed.ts'
 import { newFolder } from './helpers/templates.ts'
@@ -16,15 +17,7 @@ import { ask, chat, model } from './relay/stage.ts'
 
 const run = promisify(execFile)
 
-/** The commands of backup.md under a heading of a chapter, unchanged. */
-function commandsOf(chapter: string, heading: string): string {
-  const text = readFileSync(new URL('../docs/operations/backup.md', import.meta.url), 'utf8')
-  const inChapter = text.split(/^## /m).find((part) => part.startsWith(`${chapter}\n`)) ?? ''
-  const below = inChapter.split(/^### /m).find((part) => part.startsWith(`${heading}\n`)) ?? ''
-  const [, commands] = /^```sh\n(.*?)^```$/ms.exec(below) ?? []
-  if (!commands) throw new Error(`backup.md has no commands for ${chapter}: ${heading}`)
-  return commands
-}
+const commandsOf = (chapter: string, heading: string) => documentedCommands('backup.md', chapter, heading)
 
 /** A folder as in backup.md, with `data` and `backup`. */
 function installation() {

@@ -41,6 +41,7 @@ const exceptions: Readonly<Record<string, readonly [pauses: number, limits: numb
   'test/browser/hostile.test.ts': [1, 0, nothingMore],
   'test/helpers/app.ts': [1, 0, interval],
   'test/helpers/mariadb-server.ts': [1, 0, interval],
+  'test/helpers/paced-callers.ts': [1, 0, spread],
   'test/helpers/pgbouncer.ts': [1, 0, interval],
   'test/helpers/proxy-process.ts': [1, 0, interval],
   'test/helpers/redis-server.ts': [1, 0, interval],

@@ -102,3 +102,19 @@ export async function signIn(url: string, password = rootPassword): Promise<stri
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
 }
+
+/** Calls the console of a server in another process, with a cookie of `signIn`; throws when the answer is not a success. */
+export function consoleCalls(url: string, cookie: string) {
+  return async <Data = unknown>(line: string, body?: unknown): Promise<Data> => {
+    const [method = 'GET', path = '/'] = line.split(' ')
+    const headers = { cookie, 'new-api-user': '1', 'content-type': 'application/json' }
+    const response = await fetch(url + path, {
+      method,
+      headers: body === undefined ? { cookie, 'new-api-user': '1' } : headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const answer = (await response.json()) as { success: boolean; message: string; data: Data }
+    if (!answer.success) throw new Error(`${line}: ${answer.message}`)
+    return answer.data
+  }
+}

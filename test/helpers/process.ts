@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { rootPassword, signIn } from './app.ts'
+import { consoleCalls, rootPassword, signIn } from './app.ts'
 import { isWatched, note } from './canaries.ts'
 import { testMasterKey } from './core.ts'
 import type { TestDatabase } from './databases.ts'
@@ -61,18 +61,7 @@ export async function startProcess(
     pid: child.pid ?? 0,
     output: () => output,
     ended,
-    async call<Data>(line: string, body?: unknown) {
-      const [method = 'GET', path = '/'] = line.split(' ')
-      const headers = { cookie, 'new-api-user': '1', 'content-type': 'application/json' }
-      const response = await fetch(url + path, {
-        method,
-        headers: body === undefined ? { cookie, 'new-api-user': '1' } : headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      const answer = (await response.json()) as { success: boolean; message: string; data: Data }
-      if (!answer.success) throw new Error(`${line}: ${answer.message}`)
-      return answer.data
-    },
+    call: consoleCalls(url, cookie),
     kill: (signal) =>
       new Promise((resolve) => {
         if (child.exitCode !== null || child.signalCode !== null) return resolve(child.exitCode)

@@ -7,10 +7,10 @@ import { freePort } from '../helpers/free-port.ts'
 import { hasHaproxy, startHaproxy } from '../helpers/haproxy.ts'
 import { hasNginx, startNginx } from '../helpers/nginx.ts'
 import { builtServer, git, hasHistory } from '../helpers/older-version.ts'
+import { furnish, startPacedCallers } from '../helpers/paced-callers.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
-import { furnish, steadyLoad } from '../helpers/steady-load.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from '../relay/stage.ts'
 
@@ -38,7 +38,7 @@ describe.each(Object.entries(balancers))('two nodes behind %s', (_name, start) =
       const key = await furnish(nodes[0] as ServerProcess, upstream.url)
       const balancer = await start(nodes.map(({ url }) => url))
       onTestFinished(() => balancer.stop())
-      const callers = steadyLoad(() => balancer.url, key, rate)
+      const callers = startPacedCallers({ url: balancer.url, key, perSecond: rate })
 
       let replaced = 0
       for (const end = Date.now() + rollMs; Date.now() < end; replaced++) {
@@ -166,12 +166,12 @@ it.skipIf(!hasHistory)(
     const before = await startProcess(database, {}, program)
     onTestFinished(async () => void (await before.kill('SIGKILL')))
     const key = await furnish(before, upstream.url)
-    const onBefore = steadyLoad(() => before.url, key, rate / 2)
+    const onBefore = startPacedCallers({ url: before.url, key, perSecond: rate / 2 })
     await eventually('it serves', () => onBefore.whole.size > 20)
 
     const today = await startProcess(database)
     onTestFinished(async () => void (await today.kill('SIGKILL')))
-    const onToday = steadyLoad(() => today.url, key, rate / 2)
+    const onToday = startPacedCallers({ url: today.url, key, perSecond: rate / 2 })
     const lines = [
       '/api/user/self',
       '/api/token/',

@@ -9,8 +9,8 @@ import { hasHaproxy, startHaproxy } from '../helpers/haproxy.ts'
 import { fillWithLog } from '../helpers/long-log.ts'
 import { hasNginx, startNginx } from '../helpers/nginx.ts'
 import { builtServer, hasHistory } from '../helpers/older-version.ts'
+import { furnish, startPacedCallers } from '../helpers/paced-callers.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
-import { furnish, steadyLoad } from '../helpers/steady-load.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { model, settledCharges } from '../relay/stage.ts'
 
@@ -49,7 +49,7 @@ describe.skipIf(!hasHistory)(`a site with ${rows} log rows`, () => {
       const balancer = await start(nodes.map(({ url }) => url))
       onTestFinished(() => balancer.stop())
 
-      const load = steadyLoad(() => balancer.url, key, rate, 3)
+      const load = startPacedCallers({ url: balancer.url, key, perSecond: rate, streamOneIn: 3 })
       await expect.poll(() => load.whole.size).toBeGreaterThan(rate)
       for (const index of nodes.keys()) {
         expect(await nodes[index]?.kill('SIGTERM')).toBe(0)

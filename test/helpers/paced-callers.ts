@@ -10,33 +10,49 @@ export async function furnish(server: ServerProcess, url: string): Promise<strin
   return `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })).key}`
 }
 
-export interface SteadyLoad {
-  /** Calls with another end than a whole answer. */
-  readonly failures: string[]
-  /** Request ids of the whole answers. */
-  readonly whole: Set<string>
+export interface PacedCallers {
+  /** Answers with another status than 200 or without their end, and connections that failed. */
+  readonly failures: readonly string[]
+  /** Request ids of the answers that came whole. */
+  readonly whole: ReadonlySet<string>
+  /** The longest call so far, in milliseconds. */
+  readonly longestMs: number
+  /** Resolves when no call runs any more. */
   stop(): Promise<void>
 }
 
-/** Sends so many requests a second, every `streamEvery`th of them streamed, until it is stopped. */
-export function steadyLoad(url: () => string, key: string, perSecond: number, streamEvery = 2): SteadyLoad {
+/** Sends requests at a rate, whether or not earlier ones have been answered, until it is stopped. One of `streamOneIn` is a stream. */
+export function startPacedCallers({
+  url,
+  key,
+  perSecond,
+  streamOneIn = 2,
+}: {
+  url: string
+  key: string
+  perSecond: number
+  streamOneIn?: number
+}): PacedCallers {
   const failures: string[] = []
   const whole = new Set<string>()
-  let isOver = false
   const running = new Set<Promise<void>>()
+  let longestMs = 0
+  let isOver = false
   const one = async (isStream: boolean) => {
-    const answer = await ask({ url: url() } as never, key, chat({ stream: isStream })).catch((error: Error) => ({
+    const startedMs = performance.now()
+    const answer = await ask({ url }, key, chat({ stream: isStream })).catch((error: Error) => ({
       status: 0,
       text: String(error.cause ?? error),
       headers: new Headers(),
     }))
+    longestMs = Math.max(longestMs, performance.now() - startedMs)
     const isWhole = answer.status === 200 && answer.text.includes(isStream ? 'data: [DONE]' : '"finish_reason":"stop"')
     if (isWhole) whole.add(answer.headers.get('x-request-id') ?? '')
     else failures.push(`${isStream ? 'stream' : 'JSON'} ${answer.status}: ${answer.text.slice(-200)}`)
   }
   const loop = (async () => {
     for (let count = 0; !isOver; count++) {
-      const work = one(count % streamEvery === 0).finally(() => running.delete(work))
+      const work = one(count % streamOneIn === 0).finally(() => running.delete(work))
       running.add(work)
       await pause(1000 / perSecond)
     }
@@ -45,6 +61,9 @@ export function steadyLoad(url: () => string, key: string, perSecond: number, st
   return {
     failures,
     whole,
+    get longestMs() {
+      return longestMs
+    },
     async stop() {
       isOver = true
       await loop
