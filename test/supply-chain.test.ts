@@ -75,6 +75,11 @@ it('the build context of the image contains the files outside of src that the bu
   }
 })
 
+it('files of settings with secrets get neither into git nor into the build context of the image', () => {
+  for (const file of ['.gitignore', '.dockerignore'])
+    for (const name of ['.env', '*.env']) expect(read(file).split('\n'), file).toContain(name)
+})
+
 it('[T248] the image has no package manager, runs as an unprivileged user, and writes only its data', () => {
   const final =
     read('Dockerfile')
