@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { ageProblems, lockedVersions } from '../scripts/lib/lock-ages.mjs'
@@ -78,6 +78,18 @@ it('the build context of the image contains the files outside of src that the bu
 it('files of settings with secrets get neither into git nor into the build context of the image', () => {
   for (const file of ['.gitignore', '.dockerignore'])
     for (const name of ['.env', '*.env']) expect(read(file).split('\n'), file).toContain(name)
+})
+
+it('npm run containers fails where a program is missing, and names the package that has it', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/containers.mjs'], {
+    cwd: root,
+    env: { PATH: '/nowhere' },
+    encoding: 'utf8',
+  })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/^!!! The image and compose\.yaml were NOT run\.$/m)
+  for (const name of ['dockerd is missing: apt-get install docker.io', 'mmdebstrap is missing: apt-get install mmdebstrap'])
+    expect(stderr).toContain(name)
 })
 
 it('[T248] the image has no package manager, runs as an unprivileged user, and writes only its data', () => {

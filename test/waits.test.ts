@@ -66,7 +66,7 @@ const exceptions: Readonly<Record<string, readonly [pauses: number, limits: numb
 const files = ['src/', 'test/'].flatMap((folder) =>
   readdirSync(new URL(`../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name) && (folder === 'test/' || /\.test\.tsx?$/.test(name)))
-    .filter((name) => !/^(?:torture|clients)\/|^waits\.test\.ts$/.test(name))
+    .filter((name) => !/^(?:torture|clients|containers)\/|^waits\.test\.ts$/.test(name))
     .map((name) => folder + name),
 )
 

@@ -62,9 +62,8 @@ export async function fetchNode() {
   const folder = join(cacheFolder(), `${wanted.name}-${wanted.version}`)
   const program = join(folder, 'node_modules', wanted.name, wanted.program)
   if (!existsSync(program)) {
-    console.error(
-      `This is Node ${node}, and Sluice needs ${majorMin}: fetching Node ${wanted.version} from npm into ${folder} (once) …`,
-    )
+    const why = isSupported(node) ? '' : `This is Node ${node}, and Sluice needs ${majorMin}: `
+    console.error(`${why}fetching Node ${wanted.version} from npm into ${folder} (once) …`)
     if (!(await install(wanted, folder))) refuse(node, 'npm could not fetch one; its message is above.')
   }
   return { program, publishedOn: wanted.publishedOn }
@@ -104,7 +103,8 @@ function platform() {
   return `${process.platform} ${process.arch}${isMusl ? ' with musl' : ''}`
 }
 
-function cacheFolder() {
+/** Where the project keeps what it has fetched. */
+export function cacheFolder() {
   const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env
   const ofUser = { darwin: join(homedir(), 'Library/Caches'), win32: LOCALAPPDATA }[process.platform]
   return join(XDG_CACHE_HOME || ofUser || join(homedir(), '.cache'), 'sluice')

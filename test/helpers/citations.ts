@@ -85,7 +85,7 @@ function linksOf(file: string, text: string): string[] {
 }
 
 function isTest(file: string): boolean {
-  return /\.(test|torture|clients)\.tsx?$/.test(file)
+  return /\.(test|torture|clients|containers)\.tsx?$/.test(file)
 }
 
 /** The numbers of `3.1 to 3.4, 3.7 and 5`: those that are named; a range is represented by its ends. */
