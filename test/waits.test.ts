@@ -22,7 +22,6 @@ const exceptions: Readonly<Record<string, readonly [pauses: number, limits: numb
   'src/server/accounts/human-check.test.ts': [0, 1, promise],
   'src/server/bus/bus.test.ts': [2, 1, nothingMore],
   'src/server/console/users.test.ts': [0, 2, promise],
-  'src/server/db/online-indexes.test.ts': [1, 0, spread],
   'src/server/lib/http-client.test.ts': [1, 0, nothingMore],
   'src/server/limits/redis-windows.test.ts': [
     5,
@@ -41,6 +40,7 @@ const exceptions: Readonly<Record<string, readonly [pauses: number, limits: numb
   'test/browser/hostile.test.ts': [1, 0, nothingMore],
   'test/helpers/app.ts': [1, 0, interval],
   'test/helpers/mariadb-server.ts': [1, 0, interval],
+  'test/helpers/other-nodes.ts': [1, 0, spread],
   'test/helpers/paced-callers.ts': [1, 0, spread],
   'test/helpers/pgbouncer.ts': [1, 0, interval],
   'test/helpers/proxy-process.ts': [1, 0, interval],
