@@ -13,6 +13,10 @@ export interface SecretPattern {
 
 const secretMember =
   '"(?:x[-_])?(?:api[-_]?key|authorization(?:[-_]token)?|access[-_]?token|refresh[-_]?token|id[-_]token|client[-_]secret|secret[-_]?(?:access[-_])?key|private[-_]key|password)"'
+/**
+ * In any case of letters. Not by the modifier `(?i:…)`, which was seen to be ignored in a process that had run for some time.
+ */
+const anyCaseMember = secretMember.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
 const memberLengthMax = '"x-authorization-token"'.length
 
 /** Shorter values are not treated as secrets: they would match ordinary text everywhere. */
@@ -27,7 +31,7 @@ export function secretPattern(secrets: Iterable<string>): SecretPattern {
   // The longest first, because a shorter one may be its beginning.
   const known = [...new Set(forms)].sort((one, other) => other.length - one.length)
   return {
-    search: new RegExp([`((?i:${secretMember}))`, ...known.map(literal)].join('|'), 'g'),
+    search: new RegExp([`(${anyCaseMember})`, ...known.map(literal)].join('|'), 'g'),
     longest: Math.max(memberLengthMax, known[0]?.length ?? 0),
   }
 }
