@@ -1,7 +1,7 @@
 // `npm run containers [-- FILE …]`: builds the image from its Dockerfile, and runs it and compose.yaml by the commands of the documents, in a Docker daemon of
 // this script's own. No registry of images is needed: the base images are made of Debian's packages. What the tests run has a network
 // of its own, so that the firewall and the addresses of the machine stay as they are.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { makeBaseImages } from './lib/base-images.mjs'
 import { startDaemon } from './lib/docker.mjs'
 import { cacheFolder } from './lib/fetch-node.mjs'
 import { installWhenNeeded } from './lib/install.mjs'
-import { ended, root } from './lib/process.mjs'
+import { ended, root, startChild } from './lib/process.mjs'
 
 /** Programs, and Debian's packages that have them. */
 const parts = {
@@ -21,9 +21,14 @@ const parts = {
   ip: 'iproute2',
   unshare: 'util-linux',
   nsenter: 'util-linux',
+  git: 'git',
+  // The commands of the documents make secrets with it.
+  openssl: 'openssl',
 }
 
 requireParts()
+// An exit ends the daemon and the tests, too.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
 await installWhenNeeded({ tests: true })
 const folder = join(cacheFolder(), 'containers')
 const sources = await mkdtemp(join(tmpdir(), 'sluice-containers-'))
@@ -76,7 +81,7 @@ async function runTests(env) {
   try {
     await removeAll(daemon)
     const network = `--net=/proc/${daemon.pid}/ns/net`
-    const tests = spawn('nsenter', [network, process.execPath, ...args], {
+    const tests = startChild(['nsenter', network, process.execPath, ...args], {
       stdio: 'inherit',
       env: { ...process.env, ...daemon.env, ...env },
     })
