@@ -7,7 +7,7 @@ import { isDatabaseFailure } from './failures.ts'
 /** A class of clients, as the pool constructs them. */
 export type ClientClass = new (config: pg.ClientConfig) => pg.Client
 
-/** Settings of a client apart from its address. `connectionTimeoutMillis` is for each host, as `connect_timeout` of libpq. */
+/** Settings of a client apart from its address. `connectionTimeoutMillis` is for each of several hosts, but five seconds at most. */
 export type ClientSettings = Omit<pg.ClientConfig, 'connectionString'> & { readonly connectionTimeoutMillis: number }
 
 /** A client for an address of one or more hosts, which connects to one that `target_session_attrs` accepts. Not connected yet. */
@@ -26,10 +26,11 @@ export function clientsOf(
   Client: ClientClass = pg.Client,
 ): { readonly Client: ClientClass; readonly config: pg.ClientConfig; readonly waitMs: number } {
   const { hosts, session } = readPostgresAddress(address)
-  const { connectionTimeoutMillis: limitMs } = settings
+  const { connectionTimeoutMillis: givenMs } = settings
   const [first] = hosts
   if (hosts.length === 1 && session === 'any')
-    return { Client, config: { ...settings, connectionString: first?.url }, waitMs: limitMs }
+    return { Client, config: { ...settings, connectionString: first?.url }, waitMs: givenMs }
+  const limitMs = Math.min(givenMs, hostMaxMs)
   const choice = { address, session, hosts, limitMs, Client }
   class ChoosingClient extends HostsClient {
     constructor(config: pg.ClientConfig) {
@@ -37,8 +38,11 @@ export function clientsOf(
     }
   }
   // It has every member of a client that this program and the pool use.
-  return { Client: ChoosingClient as unknown as ClientClass, config: settings, waitMs: limitMs * hosts.length }
+  return { Client: ChoosingClient as unknown as ClientClass, config: settings, waitMs: Math.max(givenMs, limitMs * hosts.length) }
 }
+
+/** A long read waits for longer than that for a free connection; a host that is silent must not take all of it. */
+const hostMaxMs = 5000
 
 /** What each host is at present, or why it cannot be used. */
 export async function describeHosts(
