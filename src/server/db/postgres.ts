@@ -46,6 +46,8 @@ export function openPostgres({ url, isPooled }: PostgresAddress, connectionsMax 
   const pool = new pg.Pool({ ...config, max: connectionsMax, connectionTimeoutMillis: waitMs, Client: clientClass })
   // A connection that breaks while it is in use fails its query; without its own listener it would also end the process.
   pool.on('connect', (client) => client.on('error', () => {}))
+  // One that breaks while it is idle, or is being closed, is replaced by the next.
+  pool.on('error', () => {})
   return pool
 }
 
