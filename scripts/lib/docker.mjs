@@ -20,9 +20,12 @@ export async function startDaemon(folder, { isolated }) {
   const places = [`--data-root=${folder}/data`, `--exec-root=${folder}/run`, `--pidfile=${folder}/pid`, `--host=unix://${socket}`]
   const network = isolated ? [] : ['--bridge=none', '--iptables=false', '--ip-forward=false', '--ip-masq=false']
   const daemon = ['dockerd', `--config-file=${folder}/daemon.json`, '--shutdown-timeout=5', ...places, ...network]
-  const alone = ['unshare', '--net', '--mount', 'sh', '-euc', 'ip link set lo up; exec "$@"', 'sh']
+  // Its mounts end with it in either case.
+  const begin = isolated
+    ? ['unshare', '--mount', '--net', 'sh', '-euc', 'ip link set lo up; exec "$@"', 'sh', ...daemon]
+    : ['unshare', '--mount', ...daemon]
   const output = await open(log, 'w')
-  const child = startChild(isolated ? [...alone, ...daemon] : daemon, { stdio: ['ignore', output.fd, output.fd] })
+  const child = startChild(begin, { stdio: ['ignore', output.fd, output.fd] })
   await output.close()
 
   const env = {
