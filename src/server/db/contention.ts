@@ -14,6 +14,17 @@ import { isBusy } from './sqlite-file.ts'
 
 /** Lock contention: retries of transactions, and waiting for the write lock of SQLite. */
 
+/**
+ * How long a change of the schema of PostgreSQL waits for a lock that requests need: one that is waited for keeps the requests of all nodes
+ * waiting behind it, so that it is waited for briefly, and asked for again.
+ */
+export const schemaLockTimeout = '200ms'
+/**
+ * How long it waits before that for the lock that keeps autovacuum out, which gives way to those who have waited for a second. No request
+ * waits behind this lock.
+ */
+export const reserveTimeout = '5s'
+
 const retriesMax = 3
 const firstPauseMs = 20
 const lockPauseMs = 10

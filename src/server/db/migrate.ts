@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { isContention } from './contention.ts'
+import { isContention, reserveTimeout, schemaLockTimeout } from './contention.ts'
 import { requireOwn } from './foreign-database.ts'
 import { resuming } from './interrupted-migration.ts'
 import { changedBy, statementsOf } from './migration-statements.ts'
@@ -12,9 +12,6 @@ import { isBusy, lockForServer } from './sqlite-file.ts'
 
 /** How long a migration waits for other nodes that migrate, and for the locks of its tables. */
 const waitMs = 5 * 60_000
-const lockTimeout = '200ms'
-/** Autovacuum gives way to those who have waited for a second. This lock keeps it out, and no request waits behind it. */
-const reserveTimeout = '5s'
 const retryMs = 200
 /** The migrator of Kysely, which older versions use, takes the same lock. */
 const lockId = '3853314791062309107'
@@ -86,8 +83,7 @@ async function apply({ db, dialect }: Database, migration: Migration): Promise<v
   const { name, up } = migration
   await db.transaction().execute(async (within: Transaction<Tables>) => {
     if (dialect === 'postgres') {
-      // A lock that is waited for keeps requests of other nodes waiting behind it.
-      await sql`select set_config('lock_timeout', ${lockTimeout}, true), pg_advisory_xact_lock(${sql.lit(lockId)}::bigint)`.execute(
+      await sql`select set_config('lock_timeout', ${schemaLockTimeout}, true), pg_advisory_xact_lock(${sql.lit(lockId)}::bigint)`.execute(
         within,
       )
     }
@@ -112,7 +108,7 @@ async function reserveTables(within: Transaction<Tables>, migration: Migration):
     const { rows } = await sql`select 1 where to_regclass(${table}) is not null`.execute(within)
     if (rows.length > 0) await sql`lock table ${sql.table(table)} in share update exclusive mode`.execute(within)
   }
-  await sql`select set_config('lock_timeout', ${lockTimeout}, true)`.execute(within)
+  await sql`select set_config('lock_timeout', ${schemaLockTimeout}, true)`.execute(within)
 }
 
 async function waitForLocks({ name }: Migration, attempt: () => Promise<void>): Promise<void> {

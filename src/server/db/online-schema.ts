@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type pg from 'pg'
-import { isContention } from './contention.ts'
+import { isContention, reserveTimeout, schemaLockTimeout } from './contention.ts'
 import type { Database } from './open.ts'
 import { openUnlimitedPostgres } from './postgres.ts'
 
@@ -14,10 +14,6 @@ export type Postgres = Extract<Database, { dialect: 'postgres' }>
 /** Runs a statement, and returns its rows; or several in one round trip, with semicolons between them. */
 export type Run = <Row extends pg.QueryResultRow>(text: string) => Promise<Row[]>
 
-/** A lock that is waited for keeps the requests of all nodes waiting behind it, so that it is waited for briefly, and seldom. */
-const lockTimeout = '200ms'
-/** Autovacuum gives way to those who have waited for a second. This lock keeps it out, and no request waits behind it. */
-const reserveTimeout = '5s'
 const retryMs = 2000
 const triesMax = 15
 const progressMs = 1000
@@ -69,7 +65,7 @@ export class OnlineSchema {
       try {
         await client.query(`begin; set local lock_timeout = '${reserveTimeout}'`)
         if (tables.length > 0) await client.query(`lock table ${what} in share update exclusive mode`)
-        await client.query(`set local lock_timeout = '${lockTimeout}'`)
+        await client.query(`set local lock_timeout = '${schemaLockTimeout}'`)
         const result = await work(async (text) => rowsOf(await client.query(text)))
         await client.query('commit')
         return result

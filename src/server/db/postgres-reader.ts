@@ -36,7 +36,6 @@ export class PostgresReader implements ReadingConnections {
   constructor({ direct, pool }: Extract<Database, { dialect: 'postgres' }>) {
     this.#isPooled = direct.isPooled
     this.#pool = openPostgres(direct, connectionsMax, { connectionTimeoutMillis: waitMs, application_name: this.#name })
-    this.#pool.on('error', () => {})
     if (!this.#isPooled) this.#pool.on('connect', (client) => void client.query(session).catch(() => {}))
     this.#others = pool
   }
