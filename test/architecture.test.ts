@@ -32,7 +32,7 @@ describe('the source code', () => {
     ],
     ['src/server/relay/http/read-body.ts', '../response/stream.ts', 'response does not come before http in the relay'],
     ['src/server/relay/oddments/a.ts', '../http/read-body.ts', 'the room oddments is not on the list of the relay'],
-    ['src/server/relay/failover/attempt.ts', '../router.ts', 'a room imports nothing that puts rooms together'],
+    ['src/server/relay/attempt/attempt.ts', '../router.ts', 'a room imports nothing that puts rooms together'],
     ['src/server/oddments/a.ts', '../lib/clock.ts', 'the folder oddments is not on the list'],
     ['src/server/http/server.ts', '../../web/lib/call.ts', 'the server imports nothing of the console'],
     ['src/contract/route.ts', 'node:fs', 'the contract imports zod and itself, nothing else'],

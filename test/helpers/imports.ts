@@ -15,8 +15,8 @@ export const order = [
  * of paths, and the admission of a request.
  */
 export const relayRooms = [
-  'http', 'admission', 'upstream', 'response', 'charge', 'stored-responses', 'idempotency', 'failover', 'background', 'realtime', 'count',
-  'models',
+  'http', 'admission', 'upstream', 'response', 'charge', 'try-channels', 'stored-responses', 'idempotency', 'attempt', 'background',
+  'realtime', 'count', 'models',
 ] // biome-ignore format: one line reads as the list that it is
 
 const sharedByRooms = new Set(['relay-parts', 'admitted-request', 'endpoints', 'admit-request'])

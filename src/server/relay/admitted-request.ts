@@ -1,7 +1,4 @@
-import type { Choice } from '../../contract/entities/channel-choice.ts'
 import type { Redirect } from '../../contract/model-ends.ts'
-import type { Considered } from '../channels/candidates.ts'
-import type { RunningChannel } from '../channels/model-index.ts'
 import type { AppError } from '../lib/failure.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import type { Price } from '../pricing/quote.ts'
@@ -10,15 +7,14 @@ import type { AnsweredModel } from '../protocols/answered-model.ts'
 import type { Dialogue } from '../protocols/dialogue.ts'
 import type { RequestFacts, WireFormat } from '../protocols/wire-format.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
-import type { AttemptTrace } from '../usage/call-traces.ts'
 import type { Hold } from '../wallet/ledger.ts'
 import type { CallKind } from './admission/hold-shares.ts'
 import type { Estimate } from './admission/token-estimate.ts'
-import type { Attempt } from './charge/billed.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
 import type { Body } from './http/read-body.ts'
 import type { PartialReply, WrittenFacts } from './response/adapter.ts'
 import type { ResponseToStore } from './stored-responses/local-responses.ts'
+import type { ChannelAttempt } from './try-channels/attempt-recorder.ts'
 import type { UpstreamFailure } from './upstream/failure.ts'
 import type { RequestMedia } from './upstream/fetch-media.ts'
 
@@ -61,8 +57,6 @@ export interface AdmittedRequest {
 
 /** State that the attempts of one request share. */
 export interface SharedByAttempts {
-  /** The attempts that failed, in their order. */
-  readonly failed: Attempt[]
   /** Media that the request references by URL, once an attempt needed them. */
   media?: RequestMedia
   /** The request in its neutral form, once an attempt needed it. */
@@ -72,16 +66,9 @@ export interface SharedByAttempts {
 }
 
 /** One attempt on one channel, before the request to the channel is written. */
-export interface BegunAttempt {
+export interface BegunAttempt extends ChannelAttempt {
   readonly request: AdmittedRequest
   readonly shared: SharedByAttempts
-  readonly channel: RunningChannel
-  /** Why the channel was chosen. */
-  readonly choice: Choice
-  /** The candidates of the choice; absent when there was only one. */
-  readonly considered?: Considered | undefined
-  /** Set on a server that sends traces. */
-  readonly trace?: AttemptTrace | undefined
 }
 
 /** One attempt on one channel, and its state so far. */

@@ -4,7 +4,6 @@ import { background } from '../lib/logger.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import type { Core } from '../options/core.ts'
 import { costOf, type Price } from '../pricing/quote.ts'
-import { ownError } from '../protocols/error-body.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody } from '../relay/admission/authenticate.ts'
 import { checkPrompt } from '../relay/admission/authorize-request.ts'
@@ -14,15 +13,15 @@ import type { Billed } from '../relay/charge/billed.ts'
 import { chargeFor, describePrice } from '../relay/charge/charge-row.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
-import { UpstreamFailure } from '../relay/upstream/failure.ts'
+import { errorOf } from '../relay/try-channels/try-channels.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { BudgetsLeft, Charge, Hold } from '../wallet/ledger.ts'
 import { type AuthorizedOrder, authorizeOrder, priceOfOrder } from './authorize-order.ts'
 import { noticeUrl } from './links.ts'
 import { acceptTask, type NewTask, openTask, rejectTask } from './new-task.ts'
-import type { Accepted, Order } from './order.ts'
+import type { Order } from './order.ts'
 import { orderAnswer, refuse } from './order-reply.ts'
-import { type Placed, placeOrder } from './place-order.ts'
+import { type AcceptedOrder, type Placed, type PlaceParts, placeOrder } from './place-order.ts'
 import { hasPaid, withTaskLock } from './repeated-orders.ts'
 import { cleanText, cleanTexts } from './text.ts'
 
@@ -35,20 +34,8 @@ export function isBeingPlaced(requestId: string): boolean {
 
 /** The parts that submitting an order uses. */
 type SubmitParts = CallerParts &
-  Pick<
-    RelayParts,
-    | 'callObservers'
-    | 'budgets'
-    | 'callerLog'
-    | 'catalog'
-    | 'channels'
-    | 'emptyBalances'
-    | 'ledger'
-    | 'limits'
-    | 'moderation'
-    | 'traffic'
-    | 'upstream'
-  >
+  PlaceParts &
+  Pick<RelayParts, 'catalog' | 'emptyBalances' | 'limits' | 'moderation'>
 
 /**
  * The steps of an order: authenticate, read, admit, price, hold, write the row, call the upstream, settle, store the upstream's id,
@@ -110,10 +97,7 @@ async function submit(app: SubmitParts, asked: Asked): Promise<void> {
   }
 }
 
-async function fill(
-  app: Core & Pick<RelayParts, 'budgets' | 'callObservers' | 'callerLog' | 'channels' | 'ledger' | 'traffic' | 'upstream'>,
-  held: Held,
-): Promise<void> {
+async function fill(app: PlaceParts, held: Held): Promise<void> {
   const { call, caller, order, admitted, price } = held
   const task = await openTask(app, {
     order,
@@ -123,30 +107,29 @@ async function fill(
   })
   const hook = order.format === 'drawing' ? noticeUrl(app, task.id) : ''
   const placed = await placeOrder(app, { call, caller, order, admitted, hold: held.hold, hook, priced: price.model })
-  const { outcome } = placed
-  if (outcome && !(outcome instanceof UpstreamFailure) && outcome.verdict.isAccepted) {
-    await take(app, held, task, { ...outcome, verdict: outcome.verdict, attempts: placed.attempts })
+  if ('accepted' in placed) {
+    await take(app, held, task, placed)
     return
   }
   await release(app, held.hold)
-  const refusal = outcome && !(outcome instanceof UpstreamFailure) && !outcome.verdict.isAccepted ? outcome : undefined
-  const isKept = refusal?.verdict.isAccepted === false && refusal.verdict.answer !== undefined
-  const kept = isKept
-    ? {
-        channelId: refusal.channel.id,
-        reason: cleanText(refusal.verdict.reason, refusal.channel),
-        details: cleanTexts(refusal.verdict.details, refusal.channel),
-      }
-    : undefined
-  await rejectTask(app, task, kept)
-  sendRefusal(held, placed)
+  const refusal = 'refused' in placed ? placed : undefined
+  await rejectTask(app, task, refusal?.refused.answer && keptOf(refusal))
+  if ('refused' in placed) refuse(call, placed.refused, placed.channel)
+  else call.sendError(errorOf(placed, admitted))
 }
 
-type Taken = Exclude<NonNullable<Placed['outcome']>, UpstreamFailure> & Pick<Placed, 'attempts'> & { readonly verdict: Accepted }
+/** What the row keeps of a refusal that the caller gets as the upstream's own answer. */
+function keptOf({ refused, channel }: Extract<Placed, { readonly refused: unknown }>) {
+  return {
+    channelId: channel.id,
+    reason: cleanText(refused.reason, channel),
+    details: cleanTexts(refused.details, channel),
+  }
+}
 
-async function take(app: Core & Pick<RelayParts, 'ledger'>, held: Held, task: NewTask, taken: Taken): Promise<void> {
+async function take(app: Core & Pick<RelayParts, 'ledger'>, held: Held, task: NewTask, taken: AcceptedOrder): Promise<void> {
   const { call, caller, order, hold } = held
-  const { channel, verdict } = taken
+  const { channel, accepted: verdict } = taken
   const own = { table: order.table, userId: caller.userId, upstreamId: verdict.upstreamId }
   await withTaskLock(app, own, async () => {
     if (await hasPaid(app, own, { action: order.action, isRepeated: verdict.isRepeated, amount: hold.amount })) {
@@ -166,7 +149,7 @@ async function take(app: Core & Pick<RelayParts, 'ledger'>, held: Held, task: Ne
 function chargeOf(
   app: Pick<RelayParts, 'now' | 'options' | 'steady'>,
   held: Held,
-  { channel, choice, candidates, attempts, verdict }: Taken,
+  { channel, choice, candidates, attempts, accepted }: AcceptedOrder,
 ): Charge {
   const { call, caller, admitted, price, order } = held
   const facts = { stream: false, reasoningEffort: undefined }
@@ -175,7 +158,7 @@ function chargeOf(
   const { log } = charge
   const { action } = order
   const what = [{ zh: `操作 ${action}`, en: `action ${action}` }]
-  const name = verdict.upstreamId === '' ? [] : [{ zh: `ID ${verdict.upstreamId}`, en: `ID ${verdict.upstreamId}` }]
+  const name = accepted.upstreamId === '' ? [] : [{ zh: `ID ${accepted.upstreamId}`, en: `ID ${accepted.upstreamId}` }]
   return log ? { ...charge, log: { ...log, content: describePrice(price, [...what, ...name]) } } : charge
 }
 
@@ -212,15 +195,4 @@ async function release(app: Pick<RelayParts, 'ledger' | 'logger'>, hold: Hold): 
   } catch (error) {
     app.logger.error({ error, request: hold.requestId }, 'a hold is not released yet')
   }
-}
-
-function sendRefusal({ call, admitted }: Held, { outcome, attempts, waitMs, refusal }: Placed): void {
-  if (!outcome) {
-    if (refusal) throw refusal
-    if (waitMs === 0) fail('no_channel', { model: admitted.model, group: admitted.group })
-    call.sendError(ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) }))
-  } else if (outcome instanceof UpstreamFailure) {
-    const callerError = outcome.forCaller()
-    call.sendError(attempts.length > 1 ? { ...callerError, final: true } : callerError)
-  } else if (!outcome.verdict.isAccepted) refuse(call, outcome.verdict, outcome.channel)
 }

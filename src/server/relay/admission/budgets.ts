@@ -36,10 +36,19 @@ export interface ChannelRefusal {
 }
 
 /**
- * Counts the hold of a call in the budgets of the channel that is about to be called. Returns the refusal of a budget without room
- * for it: the channel must not be called then. Undefined when the channel may be called. Throws `database_unavailable`.
+ * Counts the hold of a call in the budgets of the channel that is about to be called. Resolves with the refusal of a budget without
+ * room for it: the channel must not be called then. Undefined for a channel without budgets. Rejects with `database_unavailable`.
  */
-export async function enterChannelBudgets(
+export function enterChannelBudgets(
+  app: Pick<RelayParts, 'budgets' | 'ledger'>,
+  hold: Hold,
+  channelId: number,
+): Promise<ChannelRefusal | undefined> | undefined {
+  const windows = app.budgets.windowsOfChannel(channelId)
+  return windows && extendHold(app, hold, windows)
+}
+
+async function extendHold(
   { budgets, ledger }: Pick<RelayParts, 'budgets' | 'ledger'>,
   hold: Hold,
   windows: readonly BudgetWindow[],

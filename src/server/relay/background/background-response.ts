@@ -10,7 +10,7 @@ import { type AdmissionParts, type AuthenticatedRequest, admitRequest } from '..
 import type { AdmittedRequest } from '../admitted-request.ts'
 import { asAppError, type EndParts, noteEndOfCall } from '../charge/end-of-call.ts'
 import type { RelayEndpoint } from '../endpoints.ts'
-import { type AnswerParts, answerRequest, release } from '../failover/answer-request.ts'
+import { type AnswerParts, answerRequest, release } from '../attempt/answer-request.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { writeContextOf } from '../response/translated.ts'
 import { refuseKeeping, servesNatively, turnBytesMax } from '../stored-responses/history.ts'

@@ -38,7 +38,7 @@ export interface Ending {
 
 /** The bill of an attempt whose usage is not known yet. `isLost`: the caller received nothing of its reply. */
 export function billOf(attempt: AttemptState, isLost?: true): Billed {
-  const { request, shared, choice, considered, dropped, translation, sentTools, answered } = attempt
+  const { request, failed, choice, considered, dropped, translation, sentTools, answered } = attempt
   const { call, caller, facts, format, group, otherPrices, leftOut, hold, outputLimit, replaces } = request
   const redirected = redirectMet(attempt)
   const price = redirected?.price ?? request.price
@@ -46,7 +46,7 @@ export function billOf(attempt: AttemptState, isLost?: true): Billed {
   const candidates = considered && candidatesOf(considered)
   return {
     ...ofRequest,
-    attempts: shared.failed,
+    attempts: failed,
     choice,
     candidates,
     dropped,

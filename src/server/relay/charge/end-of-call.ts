@@ -2,11 +2,10 @@ import { clientClosedStatus } from '../../../contract/entities/log.ts'
 import type { RecordedTiming } from '../../../contract/entities/recording.ts'
 import type { Text } from '../../../contract/text.ts'
 import { promptTokens, type Usage } from '../../../contract/usage.ts'
-import type { RunningChannel } from '../../channels/model-index.ts'
 import { isDatabaseFailure } from '../../db/failures.ts'
 import { AppError } from '../../lib/failure.ts'
 import { statusFor } from '../../protocols/error-body.ts'
-import type { CallKind, CallNotes, EndedAttempt, EndedCall } from '../../usage/ended-calls.ts'
+import type { CallKind, CallNotes, EndedCall } from '../../usage/ended-calls.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import { quotaText } from '../../wallet/quota-text.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
@@ -52,36 +51,6 @@ export function noteEndOfCall(app: EndParts, call: ClientExchange, place: CallPl
   // A response in the background reports its own end.
   if (notes.isContinued && !failure) return
   if (app.callObservers.wantsCall(failure !== undefined)) app.callObservers.callEnded(recordOf(app, call, caller, place))
-}
-
-/** Adds an ended attempt to the record of its call, and reports it to the observers. */
-export function noteEndOfAttempt(
-  app: Pick<RelayParts, 'callObservers' | 'steady'>,
-  call: ClientExchange,
-  attempt: Pick<EndedAttempt, 'choice' | 'candidates' | 'model' | 'upstreamModel' | 'startedMs' | 'trace'> & {
-    readonly channel: RunningChannel
-    /** Undefined for an attempt that answered. */
-    readonly failure: (Pick<EndedAttempt, 'status' | 'reason' | 'kind'> & { readonly isRetryable?: boolean }) | undefined
-  },
-): void {
-  const { channel, choice, candidates, model, upstreamModel, startedMs, failure, trace } = attempt
-  const ended: EndedAttempt = {
-    channel,
-    choice,
-    candidates,
-    model,
-    upstreamModel,
-    status: failure ? failure.status : 200,
-    reason: failure ? failure.reason : '',
-    kind: failure?.kind,
-    isFault: failure?.isRetryable === true,
-    startedMs,
-    ms: Math.max(0, app.steady() - startedMs),
-    firstByteMs: call.firstByteMs > 0 ? Math.max(0, call.firstByteMs - startedMs) : undefined,
-    trace,
-  }
-  call.notes.attempts.push(ended)
-  app.callObservers.attemptEnded(ended, call)
 }
 
 /** Adds a charge, and the usage that it is for, to the notes of a call. */

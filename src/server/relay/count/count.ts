@@ -1,7 +1,7 @@
 import { bodyOverrides, hasBodyOverrides } from '../../channels/body-overrides.ts'
 import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts'
 import { replacementOf } from '../../channels/model-replacements.ts'
-import { resolveModel, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
+import { resolveModel } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError } from '../../lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
@@ -24,27 +24,19 @@ import { type Body, withReplacement } from '../http/read-body.ts'
 import type { RelayParts } from '../relay-parts.ts'
 import { settingsOf } from '../response/translate.ts'
 import { expandHistory, findStoringChannel, namesHistory } from '../stored-responses/history.ts'
+import { type TryParts, tryChannels } from '../try-channels/try-channels.ts'
 import { callUpstream, type UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 
+type AskParts = TryParts & UpstreamCallParts
+
 /** The parts that counting uses. */
 type CountParts = CallerParts &
-  UpstreamCallParts &
-  Pick<
-    RelayParts,
-    | 'callerLog'
-    | 'catalog'
-    | 'channels'
-    | 'emptyBalances'
-    | 'limits'
-    | 'localResponses'
-    | 'moderation'
-    | 'traffic'
-    | 'upstreamResponses'
-  >
+  AskParts &
+  Pick<RelayParts, 'catalog' | 'emptyBalances' | 'limits' | 'localResponses' | 'moderation' | 'upstreamResponses'>
 
 /**
  * Counts the tokens of a prompt: at an upstream of the model that has a count endpoint, else locally. Nothing is held or charged;
@@ -118,25 +110,24 @@ interface Counted {
 }
 
 /**
- * The count of an upstream in the caller's format; undefined when no upstream of the model can count, or none can at the moment.
+ * The count of an upstream in the caller's format; undefined when no upstream of the model can count, or none can at the moment. What
+ * an endpoint for counts answers says nothing about the health of a channel: vendors limit it separately.
  */
-async function askForCount(
-  app: UpstreamCallParts & Pick<RelayParts, 'channels' | 'logger' | 'options' | 'steady' | 'traffic'>,
-  counted: Counted,
-): Promise<JsonObject | undefined> {
-  const index = app.channels.current
-  const tried = new Set(channelsOf(index, counted).flatMap((channel) => (wayOf(app, channel, counted) ? [] : [channel.id])))
-  for (let tries = 0; tries < triesMax && !counted.call.isAborted; tries++) {
-    const channel = nextChannel(app, counted, tried)
-    const way = channel && wayOf(app, channel, counted)
-    if (!channel || !way) return undefined
-    const answer = await ask(app, channel, way, counted)
-    if (!(answer instanceof UpstreamFailure)) return answer
-    tried.add(channel.id)
-    if (cannotCount(answer)) noteSilent(channel, counted.facts.model, app.steady())
-    app.logger.debug({ request: counted.call.id, channel: channel.id, reason: answer.reason }, 'a channel did not count')
-  }
-  return undefined
+async function askForCount(app: AskParts, counted: Counted): Promise<JsonObject | undefined> {
+  const { call, caller, facts, group, count, storingChannel: home } = counted
+  const { model } = facts
+  const unable = new Set(channelsOf(app.channels.current, counted).flatMap((channel) => (wayOf(app, channel, counted) ? [] : [channel.id])))
+  const mayTryAnother = () => true
+  const asked = { call, caller, group, model, format: count.of, home, unable, triesMax, mayTryAnother, isRecorded: false }
+  const { answer } = await tryChannels(app, asked, async ({ channel }) => {
+    const way = wayOf(app, channel, counted)
+    const reply = way ? await ask(app, channel, way, counted) : new UpstreamFailure('untranslatable')
+    if (!(reply instanceof UpstreamFailure)) return { reply, upstreamModel: way?.model ?? model }
+    if (cannotCount(reply)) noteSilent(channel, model, app.steady())
+    app.logger.debug({ request: call.id, channel: channel.id, reason: reply.reason }, 'a channel did not count')
+    return reply
+  })
+  return answer?.reply
 }
 
 const triesMax = 2
@@ -152,23 +143,6 @@ function channelsOf(index: ChannelIndex, { caller, group, facts, storingChannel 
   if (storingChannel) return index.keysOf(storingChannel.channelId)
   if (caller.pinnedChannel !== 0) return index.keysOf(caller.pinnedChannel)
   return index.candidates(group, facts.model).flat()
-}
-
-function nextChannel(
-  app: Pick<RelayParts, 'channels' | 'traffic'>,
-  counted: Counted,
-  tried: ReadonlySet<number>,
-): RunningChannel | undefined {
-  const { caller, group, facts, count, storingChannel } = counted
-  const { model } = facts
-  const index = app.channels.current
-  if (!storingChannel && caller.pinnedChannel === 0)
-    return selectChannel(index, { group, model, format: count.of, tried }, app.traffic).channel
-  const bound = storingChannel
-    ? selectKey(index, storingChannel)
-    : selectPinned(index, { id: caller.pinnedChannel, model }, app.traffic)
-  const pinned = bound.channel
-  return pinned && !tried.has(pinned.id) ? pinned : undefined
 }
 
 /** Undefined for a channel that cannot count tokens for this request, or has recently refused to. */

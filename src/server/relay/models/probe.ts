@@ -16,7 +16,7 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Ledger } from '../../wallet/ledger.ts'
 import { noToken } from '../admission/authenticate.ts'
 import type { AdmittedRequest } from '../admitted-request.ts'
-import { type AttemptParts, attemptChannel } from '../failover/attempt.ts'
+import { type AttemptParts, attemptChannel } from '../attempt/attempt.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 
@@ -71,7 +71,7 @@ export async function probeKey(app: ProbeParts, channel: RunningChannel, model: 
 
 async function tryAttempt(app: AttemptParts, request: ProbeRequest, channel: RunningChannel) {
   try {
-    const begun = { request: admitted(request, app.steady()), shared: { failed: [] }, channel }
+    const begun = { request: admitted(request, app.steady()), shared: {}, channel, failed: [], noteRepeat() {} }
     const { outcome } = await attemptChannel(app, { ...begun, choice: 'only' })
     return outcome !== 'answered' && outcome.kind === 'untranslatable' ? 'cannot' : outcome
   } catch (error) {

@@ -11,7 +11,7 @@ import { type SiteAllowance, siteCallLedger } from '../../wallet/site-calls.ts'
 import { noToken } from '../admission/authenticate.ts'
 import { type AdmissionParts, admitRequest } from '../admit-request.ts'
 import { asAppError } from '../charge/end-of-call.ts'
-import { type AnswerParts, answerRequest } from '../failover/answer-request.ts'
+import { type AnswerParts, answerRequest } from '../attempt/answer-request.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
 import { ReplyRecorder } from '../http/reply-recorder.ts'
 

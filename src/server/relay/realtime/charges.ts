@@ -85,8 +85,7 @@ export class RealtimeBill {
    * without room.
    */
   enterChannel(channelId: number): Promise<ChannelRefusal | undefined> {
-    const windows = this.#app.budgets.windowsOfChannel(channelId)
-    return this.#alone(async () => (this.#hold && windows ? enterChannelBudgets(this.#app, this.#hold, windows) : undefined))
+    return this.#alone(async () => this.#hold && enterChannelBudgets(this.#app, this.#hold, channelId))
   }
 
   /**

@@ -1,25 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import { candidatesOf } from '../../channels/candidates.ts'
-import type { ReachedLimit } from '../../channels/concurrency-slot.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { withHeaderOverrides } from '../../channels/override.ts'
-import { resolveModel, type Selected, type Selection, selectChannel, selectPinned } from '../../channels/select.ts'
+import { resolveModel } from '../../channels/select.ts'
 import type { ChannelRun } from '../../channels/traffic.ts'
-import { AppError, fail } from '../../lib/failure.ts'
 import { openSocket } from '../../lib/upstream-socket.ts'
-import type { Core } from '../../options/core.ts'
-import { type CallerError, ownError } from '../../protocols/error-body.ts'
+import type { CallerError } from '../../protocols/error-body.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import type { AttemptTrace } from '../../usage/call-traces.ts'
 import type { ChannelRefusal } from '../admission/budgets.ts'
 import type { Attempt } from '../charge/billed.ts'
-import { noteEndOfAttempt } from '../charge/end-of-call.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayParts } from '../relay-parts.ts'
+import type { ChannelAttempt } from '../try-channels/attempt-recorder.ts'
+import { errorOf, type TryParts, tryChannels } from '../try-channels/try-channels.ts'
 import { addressOf } from '../upstream/call-upstream.ts'
-import { noteFailure, readRetryAfter, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
+import { readRetryAfter, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
 
 /** A request for a realtime session. */
@@ -50,93 +47,26 @@ export interface Connected {
 }
 
 /** The parts that connecting a session to a channel uses. */
-export type ConnectParts = Core &
-  Pick<RelayParts, 'accessTokens' | 'callObservers' | 'callerLog' | 'channels' | 'traffic' | 'upstream'>
+export type ConnectParts = TryParts & Pick<RelayParts, 'accessTokens' | 'upstream'>
 
-/** Tries channels until one accepts the session. Returns the error for the caller when none does. Throws `no_channel`. */
+/** Tries channels until one accepts the session. Returns the error for the caller when none does. Throws as `errorOf`. */
 export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promise<Connected | CallerError> {
-  const { call, caller, model, group } = wanted
-  const triesMax = caller.pinnedChannel === 0 ? app.options.current.RetryTimes + 1 : 1
-  const tried = new Set<number>()
-  const triedKeys = new Set<number>()
-  const full = new Map<number, ReachedLimit>()
-  const attempts: Attempt[] = []
-  let last: UpstreamFailure | undefined
-  let refusal: AppError | undefined
-  let waitMs = 0
-
-  while (attempts.length < triesMax && !call.isAborted) {
-    const next = select(app, wanted, { tried, triedKeys, full })
-    if (!next.channel) {
-      waitMs = next.waitMs
-      call.notes.candidates = next.considered && candidatesOf(next.considered)
-      break
-    }
-    const { channel, choice, considered } = next
-    const refused = await wanted.enterChannel(channel.id)
-    if (refused) {
-      refusal = refused.error
-      if (choice === 'pinned') throw refusal
-      full.set(channel.id, { limit: 'budget', waitMs: refused.waitMs })
-      continue
-    }
-    const run = app.traffic.begin(channel, { id: call.id, model, inputTokens: 0, isPinned: choice === 'pinned' })
-    const reached = run.refusal && (await run.refusal)
-    if (reached) {
-      full.set(channel.id, reached)
-      continue
-    }
-    const startedMs = app.steady()
-    const upstreamModel = resolveModel(channel, model)
-    const trace = call.trace?.attempt(channel, startedMs)
-    const socket = await connectTo(app, wanted, { channel, model: upstreamModel, trace }).catch((error: unknown) => {
-      run.abandoned()
-      throw error
-    })
-    const ms = Math.max(0, app.steady() - startedMs)
-    const failure = socket instanceof UpstreamFailure ? socket : undefined
-    const candidates = considered && candidatesOf(considered)
-    noteEndOfAttempt(app, call, { channel, choice, candidates, model, upstreamModel, startedMs, failure, trace })
-    if (!(socket instanceof UpstreamFailure)) {
-      app.metrics.upstreamAttempts.count('answered')
-      return { channel, upstreamModel, socket, choice, candidates, attempts, run, handshakeMs: ms }
-    }
-    last = socket
-    run.failed(socket)
-    const { status, reason } = socket
-    attempts.push({ channel: channel.id, key: channel.keyId, status, reason, ms, choice, candidates })
-    noteFailure(app, call, channel, socket)
-    if (socket.isFaultOfKey) triedKeys.add(channel.keyId)
-    else tried.add(channel.id)
-    if (!socket.isRetryable) break
-  }
-  if (last) return attempts.length > 1 ? { ...last.forCaller(), final: true } : last.forCaller()
-  if (refusal) throw refusal
-  if (waitMs === 0) fail('no_channel', { model, group })
-  return ownError(new AppError('upstream_saturated'), { retryAfter: Math.min(Math.ceil(waitMs / 1000), 3600) })
-}
-
-function select(
-  app: Pick<RelayParts, 'channels' | 'options' | 'traffic'>,
-  { caller, model, group }: Wanted,
-  tried: Required<Pick<Selection, 'tried' | 'triedKeys' | 'full'>>,
-): Selected {
-  const { channels, traffic, options } = app
-  if (caller.pinnedChannel !== 0) return selectPinned(channels.current, { id: caller.pinnedChannel, model }, traffic)
-  const wanted = { group, model, format: 'openai.realtime' as const, strategy: options.current.GroupRouting[group] }
-  return selectChannel(channels.current, { ...wanted, ...tried }, traffic)
+  const { call, caller, model, group, enterChannel: enterBudgets } = wanted
+  const asked = { call, caller, group, model, format: 'openai.realtime' as const, enterBudgets, staysOpen: true }
+  const tried = await tryChannels(app, asked, (attempt) => connectTo(app, wanted, attempt))
+  if (!tried.answer) return errorOf(tried, wanted)
+  const { answer, channel, choice, considered, failed, run } = tried
+  return { ...answer, channel, choice, candidates: considered && candidatesOf(considered), attempts: failed, run }
 }
 
 async function connectTo(
-  app: Pick<RelayParts, 'accessTokens' | 'upstream'>,
-  { call, query, isBeta }: Wanted,
-  {
-    channel,
-    model,
-    trace,
-  }: { readonly channel: RunningChannel; readonly model: string; readonly trace: AttemptTrace | undefined },
-): Promise<WebSocket | UpstreamFailure> {
-  const address = await addressOf(app, channel, { format: 'openai.realtime', model, query })
+  app: Pick<RelayParts, 'accessTokens' | 'steady' | 'upstream'>,
+  { call, model, query, isBeta }: Wanted,
+  { channel, trace }: Pick<ChannelAttempt, 'channel' | 'trace'>,
+): Promise<Pick<Connected, 'socket' | 'upstreamModel' | 'handshakeMs'> | UpstreamFailure> {
+  const startedMs = app.steady()
+  const upstreamModel = resolveModel(channel, model)
+  const address = await addressOf(app, channel, { format: 'openai.realtime', model: upstreamModel, query })
   if (address instanceof UpstreamFailure) return withCleanFacts(address, channel)
   const { url, keyed } = address
   url.protocol = url.protocol === 'http:' || url.protocol === 'ws:' ? 'ws:' : 'wss:'
@@ -161,13 +91,14 @@ async function connectTo(
       ),
       ...trace?.headersTo(url),
     },
-    handshakeMs: Math.min(setting.headers_timeout_ms ?? handshakeMs, handshakeMs),
+    handshakeMs: Math.min(setting.headers_timeout_ms ?? handshakeMaxMs, handshakeMaxMs),
   })
   const failure = await opened(socket, channel)
-  return failure ? withCleanFacts(failure, channel) : socket
+  if (failure) return withCleanFacts(failure, channel)
+  return { socket, upstreamModel, handshakeMs: Math.max(0, app.steady() - startedMs) }
 }
 
-const handshakeMs = 20_000
+const handshakeMaxMs = 20_000
 
 /** Resolves with undefined when the socket is open, or with the failure. */
 function opened(socket: WebSocket, { statusCodeMapping }: RunningChannel): Promise<UpstreamFailure | undefined> {

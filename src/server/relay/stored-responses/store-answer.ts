@@ -185,7 +185,7 @@ function note(
   attempt: AttemptState,
   answer: JsonObject | undefined,
 ): void {
-  const { request, shared, channel, choice, considered, upstreamModel } = attempt
+  const { request, failed, channel, choice, considered, upstreamModel } = attempt
   const name = textAt(answer ?? {}, 'id')
   const id = name !== '' && request.format.format === 'anthropic.messages' ? keptMessage(name) : name
   if (!answer || id === '' || attempt.response?.id === id) return
@@ -204,7 +204,7 @@ function note(
     caller: { userId, tokenId, username, tokenName },
     facts: billedFacts(facts),
     ...(request.leftOut ? { leftOut: request.leftOut } : {}),
-    ...{ group, price, attempts: shared.failed, choice, model: facts.model, upstreamModel, inputTokens },
+    ...{ group, price, attempts: failed, choice, model: facts.model, upstreamModel, inputTokens },
     candidates: considered && candidatesOf(considered),
     ...{ bound: boundOf(attempt), kind: request.kind, promptPolicy: channel.promptPolicy },
     ...(attempt.sentTools ? { sentTools: attempt.sentTools } : {}),

@@ -1,22 +1,17 @@
 import { knownModelLimits } from '../../../contract/model-limits.ts'
-import { reportFailure } from '../../channels/health.ts'
-import type { RunningChannel } from '../../channels/model-index.ts'
-import type { CallerLog } from '../../lib/caller-log.ts'
 import { isShortage, lacksDescriptors } from '../../lib/descriptors.ts'
 import { AppError } from '../../lib/failure.ts'
-import { background, redact } from '../../lib/logger.ts'
+import { redact } from '../../lib/logger.ts'
 import { withoutOperatorDetails } from '../../lib/operator-details.ts'
 import { parseUrl } from '../../lib/parse-url.ts'
 import { proxyFailureIn } from '../../lib/proxy-connect.ts'
 import { EventTooLarge } from '../../lib/sse.ts'
-import type { Core } from '../../options/core.ts'
 import { type CallerError, ownError } from '../../protocols/error-body.ts'
 import { cleanExtra } from '../../protocols/error-extra.ts'
 import { type KnownError, recognise } from '../../protocols/known-errors.ts'
 import { failureError, refusedRequest, type UpstreamFailureKind } from '../../protocols/upstream-failures.ts'
 import { isObject, type JsonObject, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { Upstream } from '../../providers/provider.ts'
-import type { ClientExchange } from '../http/client-exchange.ts'
 
 /** The failure of an attempt on a channel, before or after anything was sent to the caller. */
 export class UpstreamFailure extends Error {
@@ -336,22 +331,6 @@ const statusOfType: ReadonlyMap<string, number> = new Map([
 
 export function badReply(message: string): UpstreamFailure {
   return new UpstreamFailure('bad-reply', { facts: { message } })
-}
-
-/** Reports a failure that is not the caller's to the channel's health. */
-export function noteFailure(
-  app: Core & { readonly callerLog: CallerLog },
-  call: ClientExchange,
-  channel: RunningChannel,
-  failure: UpstreamFailure,
-): void {
-  app.metrics.upstreamAttempts.count(failure.kind)
-  if (failure.isCallersMistake || failure.isOfThisServer) return
-  app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a channel failed')
-  // An error caused by a wrong base URL is no evidence against the key.
-  if (failure.isLoop) return
-  const { message, code, type } = failure.facts
-  background(app.logger, 'report a failed channel', reportFailure(app, channel, { status: failure.status, code, type, message }))
 }
 
 /** Response headers by their lower-case names. */

@@ -6,7 +6,6 @@ import { AnsweredModel } from '../../protocols/answered-model.ts'
 import type { AttemptTrace } from '../../usage/call-traces.ts'
 import type { AttemptState, BegunAttempt } from '../admitted-request.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
-import { noteEndOfAttempt } from '../charge/end-of-call.ts'
 import { boundOf, endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { isReading } from '../http/half-closed.ts'
@@ -32,7 +31,7 @@ type AnyTarget = Target | MultiTarget
 /** The parts that sending a prepared request and settling its reply use. */
 type ExchangeParts = UpstreamCallParts &
   SettleParts &
-  Pick<RelayParts, 'budgets' | 'callObservers' | 'callerLog' | 'localResponses' | 'metrics' | 'moderation' | 'undelivered'>
+  Pick<RelayParts, 'budgets' | 'callerLog' | 'localResponses' | 'moderation' | 'undelivered'>
 
 /** The parts that an attempt uses. */
 export type AttemptParts = Core & PrepareParts & ExchangeParts & Pick<RelayParts, 'endpointMisses'>
@@ -60,19 +59,23 @@ async function attemptOnce(app: PrepareParts & ExchangeParts, begun: BegunAttemp
   const preparing = prepare(app, begun)
   const prepared = preparing instanceof Promise ? await preparing : preparing
   if (prepared instanceof UpstreamFailure)
-    return { outcome: withCleanFacts(prepared, begun.channel), state: stateOf(begun, { upstreamModel: '' }) }
+    return { outcome: withCleanFacts(prepared, begun.channel, neverSent(begun)), state: stateOf(begun, { upstreamModel: '' }) }
   const state = stateOf(begun, prepared)
   return { outcome: await run(app, state, prepared), state }
 }
 
+function neverSent({ request }: BegunAttempt): { upstream: string; asked: string } {
+  return { upstream: '', asked: request.facts.model }
+}
+
 function stateOf(
-  { request, shared, channel, choice, considered, trace }: BegunAttempt,
+  begun: BegunAttempt,
   { upstreamModel, dropped, translation, sentTools, raisedLimit }: WrittenFacts,
 ): AttemptState {
+  const { request, channel } = begun
   const sent = modelSent(channel, upstreamModel)
   const answered = new AnsweredModel({ sent, others: request.facts.otherModels ?? [], key: channel.key })
-  const written = { upstreamModel, dropped, translation, sentTools, raisedLimit }
-  return { request, shared, channel, choice, considered, trace, answered, ...written }
+  return { ...begun, answered, upstreamModel, dropped, translation, sentTools, raisedLimit }
 }
 
 /** The model that a name stands for; '' for the name of a deployment, which an admin has chosen freely. */
@@ -82,7 +85,7 @@ function modelSent({ provider }: BegunAttempt['channel'], name: string): string 
 
 function run(app: ExchangeParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {
   const { request } = attempt
-  const target = notingRepeats(app, attempt, attempt.trace ? traced(prepared.target, attempt.trace) : prepared.target)
+  const target = notingRepeats(attempt, attempt.trace ? traced(prepared.target, attempt.trace) : prepared.target)
   const own = attempt.trace ? tracedAdapter(prepared.adapter, attempt.trace) : prepared.adapter
   const noting = request.format.continues ? notingAdapter(app, attempt, own) : own
   const { completionRule } = app.moderation
@@ -91,21 +94,10 @@ function run(app: ExchangeParts, attempt: AttemptState, prepared: Prepared): Pro
   return repliesIn(request) === 'bytes' ? attemptBytes(app, attempt, target) : attemptWhole(app, attempt, target, adapter)
 }
 
-/** When the request is sent again on another connection, records the first try as a failed attempt in the log row. */
-function notingRepeats(
-  app: Pick<RelayParts, 'callObservers' | 'metrics' | 'steady'>,
-  { request, shared, channel, choice, upstreamModel }: AttemptState,
-  target: AnyTarget,
-): AnyTarget {
+/** When the request is sent again on another connection, the first try is recorded as a failed attempt. */
+function notingRepeats({ request, channel, upstreamModel, noteRepeat }: AttemptState, target: AnyTarget): AnyTarget {
   const recorder = request.call.callRecorder?.attempt(channel)
-  const startedMs = app.steady()
-  const repeats = () => {
-    const failure = { status: 0, reason: 'kept_connection_closed' }
-    app.metrics.upstreamAttempts.count('unreachable')
-    const trace = request.call.trace?.attempt(channel, startedMs)
-    noteEndOfAttempt(app, request.call, { channel, choice, model: request.facts.model, upstreamModel, startedMs, failure, trace })
-    shared.failed.push({ channel: channel.id, key: channel.keyId, ...failure, ms: app.steady() - startedMs, choice })
-  }
+  const repeats = () => noteRepeat(upstreamModel)
   if ('calls' in target) return { ...target, calls: target.calls.map((call) => ({ ...call, repeats, recorder })) }
   return { ...target, repeats, recorder }
 }
