@@ -10,16 +10,13 @@ export const order = [
 ] // biome-ignore format: one line reads as the list that it is
 
 /**
- * The folders of the relay, in the same way: each may import those before it. The files directly in the relay connect them: they
- * may import every folder, but a folder may import only four of them: the parts that it is given, the admitted request, the table
- * of paths, and the admission of a request.
+ * The rooms of the relay, in the same way: each may import those before it. Other files directly in the relay connect the rooms: they
+ * may import every room, and no room imports them.
  */
 export const relayRooms = [
-  'http', 'admission', 'upstream', 'response', 'charge', 'try-channels', 'stored-responses', 'idempotency', 'attempt', 'background',
-  'realtime', 'count', 'models',
+  'gateway-parts', 'http', 'upstream', 'conversations', 'admission', 'try-channels', 'response', 'charge', 'stored-responses',
+  'idempotency', 'attempt', 'background', 'realtime', 'count', 'models',
 ] // biome-ignore format: one line reads as the list that it is
-
-const sharedByRooms = new Set(['relay-parts', 'admitted-request', 'endpoints', 'admit-request'])
 
 /** Folders that must stay pure: they may import only the contract, themselves and these. */
 const pure: Readonly<Record<string, readonly string[]>> = { protocols: ['lib'], providers: ['lib', 'protocols'] }
@@ -88,7 +85,7 @@ function wallOfRelay(from: string, to: string): string | undefined {
   const isAtTop = (room: string) => !relayRooms.includes(room)
   if (from.split('/').length > 4 && isAtTop(here)) return `the room ${here} is not on the list of the relay`
   if (isAtTop(here) || here === there) return undefined
-  if (isAtTop(there)) return sharedByRooms.has(there) ? undefined : 'a room imports nothing that puts rooms together'
+  if (isAtTop(there)) return 'a room imports nothing that connects rooms'
   return relayRooms.indexOf(there) < relayRooms.indexOf(here) ? undefined : `${there} does not come before ${here} in the relay`
 }
 

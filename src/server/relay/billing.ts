@@ -5,13 +5,8 @@ import type { LogFilter } from '../usage/filter.ts'
 import { listOwnLogs } from '../usage/log.ts'
 import { keysIn } from './admission/authenticate.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
-import type { RelayParts } from './relay-parts.ts'
-
-/**
- * Balance queries of a token, for clients that show a balance: the two calls of the old OpenAI billing dashboard, and those of
- * compatible consoles. Errors use the dialect and real HTTP statuses.
- */
-export type BillingQuestion = 'subscription' | 'usage' | 'token' | 'log'
+import type { BillingQuestion } from './http/endpoints.ts'
+import type { GatewayParts } from './gateway-parts.ts'
 
 /** The value that such clients show as unlimited. */
 const unlimited = 100_000_000
@@ -22,7 +17,7 @@ const logRowsMax = 100
  * `authenticate`.
  */
 export async function handleBilling(
-  app: Core & Pick<RelayParts, 'authenticator'>,
+  app: Core & Pick<GatewayParts, 'authenticator'>,
   call: ClientExchange,
   question: BillingQuestion,
 ): Promise<void> {
@@ -34,7 +29,7 @@ export async function handleBilling(
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(await answers[question](app, caller))))
 }
 
-async function readSubscription(app: Pick<RelayParts, 'db' | 'options'>, caller: RelayCaller) {
+async function readSubscription(app: Pick<GatewayParts, 'db' | 'options'>, caller: RelayCaller) {
   const { remain, used, isUnlimited, expiresAt } = await readBalance(app, caller)
   const limit = isUnlimited ? unlimited : shown(app, remain + used)
   return {
@@ -48,11 +43,11 @@ async function readSubscription(app: Pick<RelayParts, 'db' | 'options'>, caller:
 }
 
 /** Total usage, in cents when the site displays dollars. */
-async function readUsage(app: Pick<RelayParts, 'db' | 'options'>, caller: RelayCaller) {
+async function readUsage(app: Pick<GatewayParts, 'db' | 'options'>, caller: RelayCaller) {
   return { object: 'list', total_usage: shown(app, (await readBalance(app, caller)).used * 100) }
 }
 
-async function readTokenUsage(app: Pick<RelayParts, 'db'>, caller: RelayCaller) {
+async function readTokenUsage(app: Pick<GatewayParts, 'db'>, caller: RelayCaller) {
   const token = await readToken(app, caller)
   return {
     code: true,
@@ -84,7 +79,7 @@ async function readLogs(app: Core, { userId, tokenId, tokenName }: RelayCaller) 
   return { success: true, message: '', data: (await listOwnLogs(app, asked)).items.toReversed() }
 }
 
-async function readBalance(app: Pick<RelayParts, 'db' | 'options'>, caller: RelayCaller) {
+async function readBalance(app: Pick<GatewayParts, 'db' | 'options'>, caller: RelayCaller) {
   if (app.options.current.DisplayTokenStatEnabled) {
     const { remain_quota, used_quota, unlimited_quota, expired_time } = await readToken(app, caller)
     return { remain: remain_quota, used: used_quota, isUnlimited: unlimited_quota === 1, expiresAt: expired_time }
@@ -97,7 +92,7 @@ async function readBalance(app: Pick<RelayParts, 'db' | 'options'>, caller: Rela
   return { remain: quota, used: used_quota, isUnlimited: false, expiresAt: caller.expiresAt }
 }
 
-async function readToken(app: Pick<RelayParts, 'db'>, { tokenId }: RelayCaller) {
+async function readToken(app: Pick<GatewayParts, 'db'>, { tokenId }: RelayCaller) {
   const token = await app.db
     .selectFrom('tokens')
     .select(['name', 'remain_quota', 'used_quota', 'unlimited_quota', 'expired_time'])
@@ -106,7 +101,7 @@ async function readToken(app: Pick<RelayParts, 'db'>, { tokenId }: RelayCaller) 
   return token ?? fail('token_invalid')
 }
 
-function shown(app: Pick<RelayParts, 'options'>, units: number): number {
+function shown(app: Pick<GatewayParts, 'options'>, units: number): number {
   const { DisplayInCurrencyEnabled, QuotaPerUnit } = app.options.current
   return DisplayInCurrencyEnabled ? units / QuotaPerUnit : units
 }

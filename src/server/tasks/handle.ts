@@ -1,4 +1,4 @@
-import type { TaskCall } from '../relay/endpoints.ts'
+import type { TaskCall } from '../relay/http/endpoints.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { readDrawingOrder } from './drawing-order.ts'

@@ -6,7 +6,7 @@ import { groupsToTry } from '../../pricing/groups.ts'
 import type { ChannelFormat } from '../../protocols/format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /**
  * Authorizes the model for the caller, by the name that it has used: of an ended model, `replaces`. Returns the group: the first of the
@@ -14,7 +14,7 @@ import type { RelayParts } from '../relay-parts.ts'
  * `dialect_unavailable`, `channel_pin_unknown` or `channel_disabled`.
  */
 export function authorizeModel(
-  app: Pick<RelayParts, 'catalog' | 'channels' | 'options'>,
+  app: Pick<GatewayParts, 'catalog' | 'channels' | 'options'>,
   caller: RelayCaller,
   asked: { model: string; format: ChannelFormat; replaces?: string | undefined },
 ): string {
@@ -64,7 +64,7 @@ function canAnswer(channel: RunningChannel, { model, format }: { model: string; 
  * long.
  */
 export function checkPrompt(
-  app: Pick<RelayParts, 'callerLog' | 'moderation'>,
+  app: Pick<GatewayParts, 'callerLog' | 'moderation'>,
   call: ClientExchange,
   prompt: readonly string[],
 ): Promise<void> | undefined {
@@ -74,7 +74,7 @@ export function checkPrompt(
   return undefined
 }
 
-function refuseWord({ callerLog }: Pick<RelayParts, 'callerLog'>, call: ClientExchange, word: string | undefined): void {
+function refuseWord({ callerLog }: Pick<GatewayParts, 'callerLog'>, call: ClientExchange, word: string | undefined): void {
   if (word === undefined) return
   callerLog.of(call.client).info({ request: call.id, word }, 'a prompt was refused for a listed word')
   fail('sensitive_words')

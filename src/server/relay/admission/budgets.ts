@@ -2,10 +2,10 @@ import { AppError } from '../../lib/failure.ts'
 import type { BudgetWindow } from '../../wallet/budget-window.ts'
 import type { BudgetsLeft, Hold } from '../../wallet/ledger.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import { budgetHeaders } from './limit-headers.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
-type Parts = Pick<RelayParts, 'budgets' | 'now' | 'options'>
+type Parts = Pick<GatewayParts, 'budgets' | 'now' | 'options'>
 
 /** Sets the reply headers that report the remainder of the tightest hard budget of the caller's own money. */
 export function setBudgetHeaders(
@@ -40,7 +40,7 @@ export interface ChannelRefusal {
  * room for it: the channel must not be called then. Undefined for a channel without budgets. Rejects with `database_unavailable`.
  */
 export function enterChannelBudgets(
-  app: Pick<RelayParts, 'budgets' | 'ledger'>,
+  app: Pick<GatewayParts, 'budgets' | 'ledger'>,
   hold: Hold,
   channelId: number,
 ): Promise<ChannelRefusal | undefined> | undefined {
@@ -49,7 +49,7 @@ export function enterChannelBudgets(
 }
 
 async function extendHold(
-  { budgets, ledger }: Pick<RelayParts, 'budgets' | 'ledger'>,
+  { budgets, ledger }: Pick<GatewayParts, 'budgets' | 'ledger'>,
   hold: Hold,
   windows: readonly BudgetWindow[],
 ): Promise<ChannelRefusal | undefined> {

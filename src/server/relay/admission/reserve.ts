@@ -21,10 +21,11 @@ import { type RequestBound, readRequestBound } from '../../protocols/request-bou
 import type { RequestFacts } from '../../protocols/wire-format.ts'
 import type { BudgetWindow } from '../../wallet/budget-window.ts'
 import { type BudgetsLeft, type Hold, isQuotaRefusal, type QuotaRefusal } from '../../wallet/ledger.ts'
-import type { StoringChannel } from '../admitted-request.ts'
 import type { Body } from '../http/read-body.ts'
-import type { RelayParts } from '../relay-parts.ts'
-import type { CallKind, Sample } from './hold-shares.ts'
+import type { CallKind, HoldShares, Sample } from './hold-shares.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { PromptCounter } from './prompt-counter.ts'
+import type { StoringChannel } from '../conversations/history.ts'
 
 /**
  * Holds the greatest cost of a call, so that no balance goes below zero however many calls run at once. When the balance does not
@@ -97,7 +98,7 @@ interface Bounded {
   readonly sent: OverriddenRequest | undefined
 }
 
-type ReserveParts = Pick<RelayParts, 'channels' | 'holdShares' | 'ledger' | 'options' | 'promptCounter'>
+type ReserveParts = Pick<GatewayParts, 'channels' | 'ledger' | 'options'> & { readonly holdShares: HoldShares; readonly promptCounter: PromptCounter }
 
 function hold(app: ReserveParts, { requestId, caller, budgets }: HoldRequest, plan: Plan): Promise<Reserved> | Reserved {
   const { bound, outputLimit, kind, ...wanted } = plan
@@ -155,7 +156,7 @@ function knownPlan(price: Price, most: Usage): Plan {
 
 /** A call whose price depends on its tokens. */
 class BoundedCall {
-  readonly #app: Pick<RelayParts, 'holdShares' | 'promptCounter'>
+  readonly #app: { readonly holdShares: HoldShares; readonly promptCounter: PromptCounter }
   readonly #asked: HoldRequest
   /** With what the overrides of channels add. */
   readonly #facts: RequestFacts
@@ -307,7 +308,7 @@ class BoundedCall {
   }
 
   /** The output limit that the gateway writes for a request without one; undefined for a request with reasoning, which gets more. */
-  #writtenLimit(app: Pick<RelayParts, 'channels' | 'options'>): number | undefined {
+  #writtenLimit(app: Pick<GatewayParts, 'channels' | 'options'>): number | undefined {
     const { format } = this.#asked
     if (this.#thinks || this.#limits.ignoresLimits) return undefined
     const claudeDefaultMaxTokens = app.options.current['claude.default_max_tokens']
@@ -316,7 +317,7 @@ class BoundedCall {
   }
 
   /** The most to which a limit of one answer is raised on its way: to the vendor's least one, and above a budget for thinking. */
-  #raisedLimit(app: Pick<RelayParts, 'channels'>, limit: number): number {
+  #raisedLimit(app: Pick<GatewayParts, 'channels'>, limit: number): number {
     const { format } = this.#asked
     const least = Math.max(limit, outputTokensMin)
     const { current } = app.channels

@@ -6,14 +6,16 @@ import type { CallerError } from '../../protocols/error-body.ts'
 import { inDialect } from '../../protocols/error-dialect.ts'
 import { failedStream } from '../../protocols/openai-responses/failed-stream.ts'
 import { enterChannelBudgets } from '../admission/budgets.ts'
-import type { AdmittedRequest, AttemptState, SharedByAttempts } from '../admitted-request.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { errorOf, type TryParts, tryChannels } from '../try-channels/try-channels.ts'
 import { type AttemptParts, attemptChannel } from './attempt.ts'
 import { settleLost } from './settle-attempt.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { HoldShares } from '../admission/hold-shares.ts'
+import type { AttemptState, SharedByAttempts } from '../response/attempt-state.ts'
 
 /** The parts that answering a request uses. */
-export type AnswerParts = AttemptParts & TryParts & Pick<RelayParts, 'budgets'>
+export type AnswerParts = AttemptParts & TryParts & Pick<GatewayParts, 'budgets'>
 
 /**
  * Answers a request that holds its quota. `dialogue` is its neutral form, if that exists already. Rethrows an unexpected error
@@ -86,7 +88,7 @@ function failInStream(request: AdmittedRequest, callerError: CallerError): void 
 
 /** Releases the hold. A release that cannot be written now stays queued; the caller gets the error that came before. */
 export async function release(
-  app: Pick<RelayParts, 'holdShares' | 'ledger' | 'logger'>,
+  app: Pick<GatewayParts, 'ledger' | 'logger'> & { readonly holdShares: HoldShares },
   { hold }: AdmittedRequest,
 ): Promise<void> {
   app.holdShares.ended(hold.userId, hold.requestId)

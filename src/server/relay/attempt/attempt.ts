@@ -4,12 +4,10 @@ import { background } from '../../lib/logger.ts'
 import type { Core } from '../../options/core.ts'
 import { AnsweredModel } from '../../protocols/answered-model.ts'
 import type { AttemptTrace } from '../../usage/call-traces.ts'
-import type { AttemptState, BegunAttempt } from '../admitted-request.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { boundOf, endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { isReading } from '../http/half-closed.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import type { PartialReply, ResponseAdapter, Whole, WrittenFacts } from '../response/adapter.ts'
 import { moderatedAdapter } from '../response/moderated.ts'
 import { repliesIn } from '../response/pass-through.ts'
@@ -24,6 +22,11 @@ import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
 import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
 import { isWorthRetry, missingEndpoint, type Prepared, type PrepareParts, prepare } from './prepare-attempt.ts'
 import { type SettleParts, settle, settleGone, settleReply } from './settle-attempt.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { ConversationParts } from '../conversations/history.ts'
+import type { PendingResponses } from '../stored-responses/pending-responses.ts'
+import type { UndeliveredReplies } from '../idempotency/undelivered-replies.ts'
+import type { AttemptState, BegunAttempt } from '../response/attempt-state.ts'
 
 type Result = 'answered' | UpstreamFailure
 type AnyTarget = Target | MultiTarget
@@ -31,10 +34,10 @@ type AnyTarget = Target | MultiTarget
 /** The parts that sending a prepared request and settling its reply use. */
 type ExchangeParts = UpstreamCallParts &
   SettleParts &
-  Pick<RelayParts, 'budgets' | 'callerLog' | 'localResponses' | 'moderation' | 'undelivered'>
+  Pick<GatewayParts, 'budgets' | 'callerLog' | 'moderation'> & Pick<ConversationParts, 'localResponses'> & { readonly undelivered: UndeliveredReplies }
 
 /** The parts that an attempt uses. */
-export type AttemptParts = Core & PrepareParts & ExchangeParts & Pick<RelayParts, 'endpointMisses'>
+export type AttemptParts = Core & PrepareParts & ExchangeParts & Pick<GatewayParts, 'endpointMisses'>
 
 /** The outcome of an attempt on a channel, and its state. */
 export interface Attempted {
@@ -110,7 +113,7 @@ function traced(target: AnyTarget, trace: AttemptTrace): AnyTarget {
 
 /** Relays a binary reply. Its cost is known from the request, so every piece but the last passes at once. */
 async function attemptBytes(
-  app: SettleParts & Pick<RelayParts, 'deadlines' | 'undelivered'>,
+  app: SettleParts & Pick<GatewayParts, 'deadlines'> & { readonly undelivered: UndeliveredReplies },
   attempt: AttemptState,
   target: AnyTarget,
 ): Promise<Result> {
@@ -149,7 +152,7 @@ async function attemptBytes(
 }
 
 async function attemptWhole(
-  app: UpstreamCallParts & SettleParts & Pick<RelayParts, 'localResponses' | 'undelivered'>,
+  app: UpstreamCallParts & SettleParts & Pick<ConversationParts, 'localResponses'> & { readonly undelivered: UndeliveredReplies },
   attempt: AttemptState,
   target: AnyTarget,
   adapter: ResponseAdapter,
@@ -194,7 +197,7 @@ async function attemptWhole(
 }
 
 async function attemptStream(
-  app: UpstreamCallParts & SettleParts & Pick<RelayParts, 'callerLog' | 'localResponses'>,
+  app: UpstreamCallParts & SettleParts & Pick<GatewayParts, 'callerLog'> & Pick<ConversationParts, 'localResponses'>,
   attempt: AttemptState,
   target: AnyTarget,
   adapter: ResponseAdapter,
@@ -250,7 +253,7 @@ async function attemptStream(
 }
 
 async function completeStream(
-  app: SettleParts & Pick<RelayParts, 'deadlines' | 'localResponses'>,
+  app: SettleParts & Pick<GatewayParts, 'deadlines'> & Pick<ConversationParts, 'localResponses'>,
   attempt: AttemptState,
   exchange: Running,
   reply: StreamReply,
@@ -298,7 +301,7 @@ function brokenOffBy({ kind }: UpstreamFailure): 'node' | 'upstream' {
   return kind === 'stopped' ? 'node' : 'upstream'
 }
 
-function exchangeOf({ deadlines }: Pick<RelayParts, 'deadlines'>, target: AnyTarget, receiver: Receiver): Running {
+function exchangeOf({ deadlines }: Pick<GatewayParts, 'deadlines'>, target: AnyTarget, receiver: Receiver): Running {
   if ('calls' in target) return new MultiExchange(deadlines, target, receiver)
   return target.framing === 'websocket'
     ? new WebSocketExchange(deadlines, target, receiver)
@@ -307,7 +310,7 @@ function exchangeOf({ deadlines }: Pick<RelayParts, 'deadlines'>, target: AnyTar
 
 /** A response whose row could not be stored has no owner: its id was not sent, and it is cancelled at the upstream. */
 function disown(
-  app: UpstreamCallParts & Pick<RelayParts, 'logger' | 'pendingResponses'>,
+  app: UpstreamCallParts & Pick<GatewayParts, 'logger'> & { readonly pendingResponses: PendingResponses },
   attempt: AttemptState,
   error: unknown,
 ): never {
@@ -316,7 +319,7 @@ function disown(
 }
 
 /** A background response continues without its stream and is charged when it ends. When that is not possible, it is charged now. */
-async function isLeftOpen(app: Pick<RelayParts, 'logger'>, attempt: AttemptState): Promise<boolean> {
+async function isLeftOpen(app: Pick<GatewayParts, 'logger'>, attempt: AttemptState): Promise<boolean> {
   try {
     return await runsOn(attempt)
   } catch (error) {
@@ -349,7 +352,7 @@ interface Flowing {
  * a check of the caller. A caller that has read nothing for minutes is disconnected.
  */
 function keepAlive(
-  app: Pick<RelayParts, 'deadlines' | 'ledger' | 'logger' | 'now' | 'options' | 'steady'>,
+  app: Pick<GatewayParts, 'deadlines' | 'ledger' | 'logger' | 'now' | 'options' | 'steady'>,
   attempt: AttemptState,
   { exchange, reply, heartbeat }: Flowing,
 ) {

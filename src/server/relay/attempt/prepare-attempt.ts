@@ -16,9 +16,8 @@ import { raisedLimit } from '../../protocols/output-limit.ts'
 import { isObject } from '../../protocols/wire-format.ts'
 import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
 import type { Provider } from '../../providers/provider.ts'
-import type { AdmittedRequest, AttemptState, BegunAttempt } from '../admitted-request.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { type Body, changedForm } from '../http/read-body.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import type { ResponseAdapter, Written, WrittenFacts } from '../response/adapter.ts'
 import { type Converted, convert } from '../response/converted.ts'
 import { removedMembers, setDroppedHeader, strictError, unpricedOf } from '../response/losses.ts'
@@ -27,6 +26,9 @@ import { translate } from '../response/translate.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Target } from '../upstream/http-exchange.ts'
 import type { MultiTarget } from '../upstream/multi-exchange.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { AccessTokens } from '../upstream/call-upstream.ts'
+import type { SealedStates } from '../response/sealed-states.ts'
 import {
   callerHeaders,
   limitedMembers,
@@ -35,12 +37,10 @@ import {
   targetOf,
   type WrittenRequest,
 } from '../upstream/request-target.ts'
+import type { AttemptState, BegunAttempt } from '../response/attempt-state.ts'
 
 /** The parts that preparing a request uses. */
-export type PrepareParts = Pick<
-  RelayParts,
-  'accessTokens' | 'logger' | 'mediaMemory' | 'now' | 'options' | 'sealedStates' | 'secrets' | 'upstream'
->
+export type PrepareParts = Pick<GatewayParts, 'logger' | 'mediaMemory' | 'now' | 'options' | 'secrets' | 'upstream'> & { readonly accessTokens: AccessTokens; readonly sealedStates: SealedStates }
 
 /** A prepared attempt: its target, and the adapter of its reply. */
 export interface Prepared extends WrittenFacts {
@@ -219,7 +219,7 @@ function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string
 
 /** The targets of a request that is answered by several calls, and the URL that polls a task. */
 async function targetsOf(
-  app: Pick<RelayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
+  app: Pick<GatewayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
   request: AdmittedRequest,
   sent: Omit<WrittenRequest, 'written'>,
   { requests, steps }: Converted,
@@ -237,7 +237,7 @@ async function targetsOf(
 }
 
 /** The target with the vendor's signature, if it requires one. */
-async function signed({ now }: Pick<RelayParts, 'now'>, channel: RunningChannel, target: Target): Promise<Target> {
+async function signed({ now }: Pick<GatewayParts, 'now'>, channel: RunningChannel, target: Target): Promise<Target> {
   if (!channel.provider.sign) return target
   const { url, headers, body } = target
   if (isHeavy(body.length)) await yieldWithPriority()
@@ -286,7 +286,7 @@ export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: A
  * two such attempts in a row the endpoint is recorded as missing.
  */
 export function missingEndpoint(
-  app: Core & Pick<RelayParts, 'endpointMisses'>,
+  app: Core & Pick<GatewayParts, 'endpointMisses'>,
   { request, channel }: AttemptState,
   result: 'answered' | UpstreamFailure,
 ): OptionalEndpoint | undefined {

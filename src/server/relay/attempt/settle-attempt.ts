@@ -1,33 +1,22 @@
 import { AppError } from '../../lib/failure.ts'
 import type { Charge } from '../../wallet/ledger.ts'
-import type { AttemptState } from '../admitted-request.ts'
 import { noteAnswered } from '../charge/answered.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { noteCharge } from '../charge/end-of-call.ts'
 import { boundOf, endingOf, learnAddition, learnCost, learnFrom, plausibleEnding } from '../charge/settlement.ts'
-import { slotOf } from '../idempotency/undelivered-replies.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import { slotOf, type UndeliveredReplies } from '../idempotency/undelivered-replies.ts'
 import type { PartialReply } from '../response/adapter.ts'
 import { answerToStore, keptOf, noteSettled } from '../stored-responses/store-answer.ts'
 import type { Running } from '../upstream/http-exchange.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { Calibration } from '../admission/token-estimate.ts'
+import type { ConversationParts } from '../conversations/history.ts'
+import type { HoldShares } from '../admission/hold-shares.ts'
+import type { PendingResponses } from '../stored-responses/pending-responses.ts'
+import type { AttemptState } from '../response/attempt-state.ts'
 
 /** The parts that charging an attempt uses. */
-export type SettleParts = Pick<
-  RelayParts,
-  | 'answeredModels'
-  | 'calibration'
-  | 'catalog'
-  | 'holdShares'
-  | 'ledger'
-  | 'logger'
-  | 'now'
-  | 'options'
-  | 'pendingResponses'
-  | 'promptAdditions'
-  | 'steady'
-  | 'traffic'
-  | 'upstreamResponses'
->
+export type SettleParts = Pick<GatewayParts, 'answeredModels' | 'catalog' | 'ledger' | 'logger' | 'now' | 'options' | 'promptAdditions' | 'steady' | 'traffic'> & Pick<ConversationParts, 'upstreamResponses'> & { readonly calibration: Calibration; readonly holdShares: HoldShares; readonly pendingResponses: PendingResponses }
 
 /** Charges a partial reply of which the caller received nothing, after every other channel has failed too. */
 export async function settleLost(app: SettleParts, attempt: AttemptState, partial: PartialReply): Promise<void> {
@@ -56,7 +45,7 @@ export async function settleGone(
 
 /** Settles a reply before any of it is sent. False when the charge is late and the caller got an error instead. */
 export function settleReply(
-  app: SettleParts & Pick<RelayParts, 'undelivered'>,
+  app: SettleParts & { readonly undelivered: UndeliveredReplies },
   attempt: AttemptState,
   ending: Ending,
   reply: { contentType: string; body: Buffer },
@@ -96,7 +85,7 @@ function beginSettling(
  * is kept for a repeat of the request on this node. Throws every error other than `database_unavailable`.
  */
 async function isSettled(
-  app: Pick<RelayParts, 'steady' | 'undelivered'>,
+  app: Pick<GatewayParts, 'steady'> & { readonly undelivered: UndeliveredReplies },
   attempt: AttemptState,
   { settled, charge, reply }: Undeliverable,
 ): Promise<boolean> {

@@ -6,21 +6,21 @@ import { requireOtherTools } from '../../protocols/lost-fields.ts'
 import { beginBackground } from '../../protocols/openai-responses/background.ts'
 import { textAt } from '../../protocols/wire-format.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
-import { type AdmissionParts, type AuthenticatedRequest, admitRequest } from '../admit-request.ts'
-import type { AdmittedRequest } from '../admitted-request.ts'
+import { type AdmissionParts, type AuthenticatedRequest, admitRequest } from '../admission/admit-request.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { asAppError, type EndParts, noteEndOfCall } from '../charge/end-of-call.ts'
-import type { RelayEndpoint } from '../endpoints.ts'
+import type { RelayEndpoint } from '../http/endpoints.ts'
 import { type AnswerParts, answerRequest, release } from '../attempt/answer-request.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import { writeContextOf } from '../response/translated.ts'
-import { refuseKeeping, servesNatively, turnBytesMax } from '../stored-responses/history.ts'
+import { type ConversationParts, refuseKeeping, servesNatively, turnBytesMax } from '../conversations/history.ts'
 import { streamLocal } from '../stored-responses/local-calls.ts'
-import type { LocalResponse } from '../stored-responses/local-responses.ts'
+import type { LocalResponse } from '../conversations/local-responses.ts'
 import { localResponseOf } from '../stored-responses/store-answer.ts'
-import { BackgroundRun } from './background-run.ts'
+import { BackgroundRun, type BackgroundRuns } from '../stored-responses/background-run.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /** The parts that a response in the background uses. */
-export type BackgroundParts = AdmissionParts & AnswerParts & EndParts & Pick<RelayParts, 'backgroundRuns'>
+export type BackgroundParts = AdmissionParts & AnswerParts & EndParts & { readonly backgroundRuns: BackgroundRuns }
 
 /** Limit for one user on one node: such runs need no connection that would limit them. */
 const runsMax = 100
@@ -30,7 +30,7 @@ const runsMax = 100
  * Throws `untranslatable` when storing is disabled, `body_too_large` or `too_many_requests`.
  */
 export function runsHere(
-  app: Pick<RelayParts, 'backgroundRuns' | 'catalog' | 'channels' | 'localResponses' | 'options'>,
+  app: Pick<GatewayParts, 'catalog' | 'channels' | 'options'> & Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
   { format }: RelayEndpoint,
   { caller, body, replaces, toStore }: AuthenticatedRequest,
 ): boolean {
@@ -90,7 +90,7 @@ interface Run {
 
 /** Throws for content that no other protocol can carry, and `database_unavailable`. */
 async function openRun(
-  app: Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses' | 'logger' | 'now'>,
+  app: Pick<GatewayParts, 'deadlines' | 'logger' | 'now'> & Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
   opened: AdmittedRequest,
 ): Promise<Run> {
   const dialogue = inbounds[opened.format.format]?.readRequest(opened.body.json, { model: opened.facts.model, stream: true })

@@ -8,6 +8,7 @@ import { isWebSearch } from '../../protocols/hosted-tools.ts'
 import type { RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Translation } from '../response/adapter.ts'
+import type { Attempt } from '../try-channels/attempt-notes.ts'
 
 /** Everything but the usage that a charge and its log row need. It can be stored as JSON for a later charge. */
 export interface Billed {
@@ -69,17 +70,6 @@ export function tierSent(bill: Pick<Billed, 'facts' | 'translation' | 'dropped' 
 
 function inSnakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-}
-
-/** One attempt on one channel, for the log row. `status` is 0 without an answer. */
-export interface Attempt {
-  readonly channel: number
-  readonly key: number
-  readonly status: number
-  readonly reason: string
-  readonly ms: number
-  readonly choice: Choice
-  readonly candidates?: Candidates | undefined
 }
 
 /** The charged usage of a reply. */

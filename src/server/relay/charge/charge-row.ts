@@ -19,8 +19,9 @@ import type { Core } from '../../options/core.ts'
 import { costBeyond } from '../../pricing/plausible.ts'
 import { costOf, type Price, type PricedUsage, priceAt, priceMet, tierFactor } from '../../pricing/quote.ts'
 import type { Charge, SiteCost } from '../../wallet/ledger.ts'
-import type { AttemptState, Redirected } from '../admitted-request.ts'
+import type { Redirected } from '../admission/admitted-request.ts'
 import { type Billed, type BilledUsage, billedUsage, droppedOf, tierSent } from './billed.ts'
+import type { AttemptState } from '../response/attempt-state.ts'
 
 /** The channel and key of the reply. */
 type Answering = Pick<RunningChannel, 'id' | 'keyId'>

@@ -9,10 +9,10 @@ import type { CallKind, CallNotes, EndedCall } from '../../usage/ended-calls.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import { quotaText } from '../../wallet/quota-text.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /** The parts that reporting the end of a call uses. */
-export type EndParts = Pick<RelayParts, 'callObservers' | 'failedCalls' | 'steady'>
+export type EndParts = Pick<GatewayParts, 'callObservers' | 'failedCalls' | 'steady'>
 
 /** The endpoint of a call, as the router found it. */
 interface CallPlace {
@@ -22,7 +22,7 @@ interface CallPlace {
 }
 
 /** The error to send to the caller. An unexpected error is logged and becomes `internal` with the request id. */
-export function asAppError(app: Pick<RelayParts, 'callerLog' | 'options'>, call: ClientExchange, error: unknown): AppError {
+export function asAppError(app: Pick<GatewayParts, 'callerLog' | 'options'>, call: ClientExchange, error: unknown): AppError {
   if (error instanceof AppError) return withAmounts(app, error)
   if (isDatabaseFailure(error)) return new AppError('database_unavailable', {}, { cause: error })
   app.callerLog.of(call.client).error({ error, request: call.id }, 'relay request failed')
@@ -30,7 +30,7 @@ export function asAppError(app: Pick<RelayParts, 'callerLog' | 'options'>, call:
 }
 
 /** Replaces quota units in the parameters by amounts as the site displays them. */
-function withAmounts(app: Pick<RelayParts, 'options'>, error: AppError): AppError {
+function withAmounts(app: Pick<GatewayParts, 'options'>, error: AppError): AppError {
   const { have, need } = error.params
   if (typeof have !== 'number' || typeof need !== 'number') return error
   return new AppError(
@@ -63,7 +63,7 @@ export function noteCharge(notes: CallNotes, { amount, rollup }: Charge, usage: 
 }
 
 function recordOf(
-  app: Pick<RelayParts, 'steady'>,
+  app: Pick<GatewayParts, 'steady'>,
   call: ClientExchange,
   caller: EndedCall['caller'],
   { kind, format }: CallPlace,
@@ -102,7 +102,7 @@ function recordOf(
   }
 }
 
-function timingOf({ steady }: Pick<RelayParts, 'steady'>, { notes, startedMs, firstByteMs }: ClientExchange): RecordedTiming {
+function timingOf({ steady }: Pick<GatewayParts, 'steady'>, { notes, startedMs, firstByteMs }: ClientExchange): RecordedTiming {
   return {
     queue_ms: Math.round(notes.queueMs),
     hold_ms: Math.round(notes.holdMs),

@@ -9,10 +9,11 @@ import { hasOutput, hasPrompt, withSides } from '../../protocols/usage-sides.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import type { HoldShares } from '../admission/hold-shares.ts'
 import { type Calibration, countPrompt } from '../admission/token-estimate.ts'
-import type { AdmittedRequest, AttemptState } from '../admitted-request.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { PartialReply } from '../response/adapter.ts'
 import { withUnkept } from '../response/sse-interceptor.ts'
 import type { Ending } from './charge-row.ts'
+import type { AttemptState } from '../response/attempt-state.ts'
 
 /**
  * The usage that a reply is charged for: the reported usage, else a count of prompt and output. A side of zeros beside an answer is not

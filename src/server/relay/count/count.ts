@@ -14,20 +14,19 @@ import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
 import { type CallerCount, callerCounts, type UpstreamCount, upstreamCounts } from '../../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import { authenticateCall, type CallerParts, checkBeforeBody } from '../admission/authenticate.ts'
+import { authenticateCall, type CallerParts, checkBeforeBody, type EmptyBalances } from '../admission/authenticate.ts'
 import { authorizeModel, checkPrompt } from '../admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
-import type { StoringChannel } from '../admitted-request.ts'
-import type { Endpoint } from '../endpoints.ts'
+import type { Endpoint } from '../http/endpoints.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { type Body, withReplacement } from '../http/read-body.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import { settingsOf } from '../response/translate.ts'
-import { expandHistory, findStoringChannel, namesHistory } from '../stored-responses/history.ts'
+import { type ConversationParts, expandHistory, findStoringChannel, namesHistory, type StoringChannel } from '../conversations/history.ts'
 import { type TryParts, tryChannels } from '../try-channels/try-channels.ts'
 import { callUpstream, type UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 
@@ -36,7 +35,7 @@ type AskParts = TryParts & UpstreamCallParts
 /** The parts that counting uses. */
 type CountParts = CallerParts &
   AskParts &
-  Pick<RelayParts, 'catalog' | 'emptyBalances' | 'limits' | 'localResponses' | 'moderation' | 'upstreamResponses'>
+  Pick<GatewayParts, 'catalog' | 'limits' | 'moderation'> & Pick<ConversationParts, 'localResponses' | 'upstreamResponses'> & { readonly emptyBalances: EmptyBalances }
 
 /**
  * Counts the tokens of a prompt: at an upstream of the model that has a count endpoint, else locally. Nothing is held or charged;
@@ -146,7 +145,7 @@ function channelsOf(index: ChannelIndex, { caller, group, facts, storingChannel 
 }
 
 /** Undefined for a channel that cannot count tokens for this request, or has recently refused to. */
-function wayOf(app: Pick<RelayParts, 'steady'>, channel: RunningChannel, { facts, body, count }: Counted): Way | undefined {
+function wayOf(app: Pick<GatewayParts, 'steady'>, channel: RunningChannel, { facts, body, count }: Counted): Way | undefined {
   if ((silent.get(channel)?.get(facts.model) ?? 0) > app.steady()) return undefined
   const model = resolveModel(channel, facts.model)
   const format = upstreamFormat(channel, { format: count.of, model, body: body.json })
@@ -159,7 +158,7 @@ function wayOf(app: Pick<RelayParts, 'steady'>, channel: RunningChannel, { facts
 }
 
 async function ask(
-  app: UpstreamCallParts & Pick<RelayParts, 'options'>,
+  app: UpstreamCallParts & Pick<GatewayParts, 'options'>,
   channel: RunningChannel,
   way: Way,
   counted: Counted,
@@ -205,7 +204,7 @@ function wordsOf({ setting }: RunningChannel, { model, count: { of } }: Way, { f
  * The generation request whose prompt is counted, in the format of the upstream. Media that are referenced by URL are not fetched.
  */
 function requestFor(
-  app: Pick<RelayParts, 'options'>,
+  app: Pick<GatewayParts, 'options'>,
   channel: RunningChannel,
   { model, count: { of } }: Way,
   counted: Counted,

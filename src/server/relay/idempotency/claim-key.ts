@@ -5,8 +5,8 @@ import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { ReplyRecorder } from '../http/reply-recorder.ts'
-import type { RelayParts } from '../relay-parts.ts'
-import { fingerprintOf, type KeyedRequest, type Outcome } from './idempotent-requests.ts'
+import { fingerprintOf, type IdempotentRequests, type KeyedCalls, type KeyedRequest, type Outcome } from './idempotent-requests.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /**
  * Requests with an `Idempotency-Key`: one of them runs, the others wait for it and get its reply. The key is claimed before limits and
@@ -41,7 +41,7 @@ const isVisible = /^[\x21-\x7e]{1,255}$/
  * `idempotency_reply_unavailable`.
  */
 export async function claimKey(
-  app: CallerParts & Pick<RelayParts, 'deadlines' | 'idempotentRequests' | 'keyedCalls'>,
+  app: CallerParts & Pick<GatewayParts, 'deadlines'> & { readonly idempotentRequests: IdempotentRequests; readonly keyedCalls: KeyedCalls },
   { call, key, from }: { call: ClientExchange; key: string; from: 'token' | 'session' },
 ): Promise<KeyedCall | undefined> {
   const { userId, tokenId, pinnedChannel } = await authenticateCall(app, { from }, call)
@@ -71,7 +71,7 @@ interface Leading {
 
 /** Claims the key in the database on behalf of all requests that wait for it on this node. */
 async function leadOthers(
-  app: Pick<RelayParts, 'deadlines' | 'idempotentRequests' | 'keyedCalls' | 'logger' | 'options'>,
+  app: Pick<GatewayParts, 'deadlines' | 'logger' | 'options'> & { readonly idempotentRequests: IdempotentRequests; readonly keyedCalls: KeyedCalls },
   leading: Leading,
 ): Promise<KeyedCall | undefined> {
   const { call, request, name } = leading
@@ -98,7 +98,7 @@ async function leadOthers(
 
 /** Undefined when the call was aborted first. */
 async function claimOrWait(
-  app: Pick<RelayParts, 'deadlines' | 'idempotentRequests'>,
+  app: Pick<GatewayParts, 'deadlines'> & { readonly idempotentRequests: IdempotentRequests },
   { call, request, latestMs }: Leading,
 ): Promise<'claimed' | Outcome> {
   for (;;) {
@@ -123,7 +123,7 @@ function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
 
 /** Throws `idempotency_key_in_use` after `limitMs`, and `server_stopping`. */
 async function unlessOver<Value>(
-  app: Pick<RelayParts, 'deadlines'>,
+  app: Pick<GatewayParts, 'deadlines'>,
   call: ClientExchange,
   value: Promise<Value>,
   limitMs: number,
@@ -143,7 +143,7 @@ async function unlessOver<Value>(
 }
 
 function keyedCall(
-  app: Pick<RelayParts, 'idempotentRequests' | 'logger' | 'options'>,
+  app: Pick<GatewayParts, 'logger' | 'options'> & { readonly idempotentRequests: IdempotentRequests },
   call: ClientExchange,
   request: KeyedRequest,
   end: (outcome: Outcome) => void,
@@ -164,7 +164,7 @@ function keyedCall(
 }
 
 function keepOrFree(
-  { idempotentRequests }: Pick<RelayParts, 'idempotentRequests'>,
+  { idempotentRequests }: { readonly idempotentRequests: IdempotentRequests },
   request: KeyedRequest,
   recorder: ReplyRecorder,
 ): Promise<void> {

@@ -7,11 +7,11 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { hasChannel } from '../admission/authorize-request.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import { modelKind } from './probe.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /** The parts that listing models uses. */
-type ListParts = CallerParts & Pick<RelayParts, 'channels' | 'now' | 'priceBook'>
+type ListParts = CallerParts & Pick<GatewayParts, 'channels' | 'now' | 'priceBook'>
 
 /** `GET /v1/models`: the models that this key can use, in the shape of the caller's dialect. */
 export async function listModels(app: ListParts, call: ClientExchange): Promise<void> {
@@ -57,7 +57,7 @@ export async function showModel(app: ListParts, call: ClientExchange, model: str
   sendJson(call, shapes[call.dialect]?.() ?? openAiModel(app, model))
 }
 
-function usableModels(app: Pick<RelayParts, 'channels' | 'options'>, caller: RelayCaller): string[] {
+function usableModels(app: Pick<GatewayParts, 'channels' | 'options'>, caller: RelayCaller): string[] {
   const names = listedModels(app, groupsToTry(app.options.current, caller))
   return names.filter((name) => caller.modelLimits === null || caller.modelLimits.has(name))
 }
@@ -66,14 +66,14 @@ function usableModels(app: Pick<RelayParts, 'channels' | 'options'>, caller: Rel
 const createdAt = 1_626_777_600
 
 /** `shutdown_date` is OpenAI's own member, the day on which the model ends. */
-function openAiModel({ channels, priceBook }: Pick<RelayParts, 'channels' | 'priceBook'>, id: string) {
+function openAiModel({ channels, priceBook }: Pick<GatewayParts, 'channels' | 'priceBook'>, id: string) {
   const created = priceBook.current.releasedAt(id) ?? createdAt
   const end = channels.current.endOf(id)
   const more = end ? { shutdown_date: end.date } : {}
   return { id, object: 'model', created, owned_by: 'sluice', permission: [], root: id, parent: null, ...more }
 }
 
-function anthropicModel({ channels, now, priceBook }: Pick<RelayParts, 'channels' | 'now' | 'priceBook'>, id: string) {
+function anthropicModel({ channels, now, priceBook }: Pick<GatewayParts, 'channels' | 'now' | 'priceBook'>, id: string) {
   const end = channels.current.endOf(id)
   const retiresMs = end && startOfDay(end.date)
   const lifecycle = retiresMs === undefined ? 'active' : retiresMs > now() ? 'deprecated' : 'retired'
@@ -92,7 +92,7 @@ function anthropicModel({ channels, now, priceBook }: Pick<RelayParts, 'channels
   }
 }
 
-function geminiModel(app: Pick<RelayParts, 'channels'>, id: string, groups: readonly string[]) {
+function geminiModel(app: Pick<GatewayParts, 'channels'>, id: string, groups: readonly string[]) {
   return {
     name: id.startsWith('tunedModels/') ? id : `models/${id}`,
     displayName: id,
@@ -104,7 +104,7 @@ function geminiModel(app: Pick<RelayParts, 'channels'>, id: string, groups: read
 const methods: readonly {
   readonly method: string
   readonly format: CallerFormat
-  readonly suits: (...model: [Pick<RelayParts, 'channels'>, string, readonly string[], CallerFormat]) => boolean
+  readonly suits: (...model: [Pick<GatewayParts, 'channels'>, string, readonly string[], CallerFormat]) => boolean
 }[] = [
   { method: 'generateContent', format: 'gemini.generate', suits: generates },
   { method: 'streamGenerateContent', format: 'gemini.generate', suits: generates },
@@ -114,19 +114,19 @@ const methods: readonly {
   { method: 'predict', format: 'gemini.predict', suits: (_app, id) => /^imagen/.test(id) },
 ]
 
-function generates(app: Pick<RelayParts, 'channels'>, id: string, groups: readonly string[], format: CallerFormat): boolean {
+function generates(app: Pick<GatewayParts, 'channels'>, id: string, groups: readonly string[], format: CallerFormat): boolean {
   const kind = modelKind(id)
   if (kind === 'conversation') return isAnswered(app, { model: id, groups, format })
   // Gemini's own models generate images and speech with the same method.
   return kind === 'other' && /^gemini/.test(id) && isAnswered(app, { model: id, groups, format })
 }
 
-function embeds(app: Pick<RelayParts, 'channels'>, id: string, groups: readonly string[], format: CallerFormat): boolean {
+function embeds(app: Pick<GatewayParts, 'channels'>, id: string, groups: readonly string[], format: CallerFormat): boolean {
   return modelKind(id) === 'embeddings' && isAnswered(app, { model: id, groups, format })
 }
 
 function isAnswered(
-  { channels }: Pick<RelayParts, 'channels'>,
+  { channels }: Pick<GatewayParts, 'channels'>,
   asked: { model: string; groups: readonly string[]; format: CallerFormat },
 ): boolean {
   return asked.groups.some((group) => hasChannel(channels.current, group, asked))

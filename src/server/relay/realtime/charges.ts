@@ -12,17 +12,15 @@ import type { CallNotes } from '../../usage/ended-calls.ts'
 import { type Charge, type Hold, isQuotaRefusal } from '../../wallet/ledger.ts'
 import { type ChannelRefusal, enterChannelBudgets } from '../admission/budgets.ts'
 import { noteAnswered } from '../charge/answered.ts'
-import type { Attempt, Billed } from '../charge/billed.ts'
+import type { Billed } from '../charge/billed.ts'
 import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { noteCharge } from '../charge/end-of-call.ts'
 import { plausibleEnding } from '../charge/settlement.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { Attempt } from '../try-channels/attempt-notes.ts'
 
 /** The parts that charging a session uses. */
-export type BillParts = Pick<
-  RelayParts,
-  'answeredModels' | 'budgets' | 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'
->
+export type BillParts = Pick<GatewayParts, 'answeredModels' | 'budgets' | 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'>
 
 /** The part of a bill that all charges of a session share. */
 export interface SessionBill {

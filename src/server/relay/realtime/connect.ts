@@ -10,14 +10,13 @@ import type { CallerError } from '../../protocols/error-body.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { ChannelRefusal } from '../admission/budgets.ts'
-import type { Attempt } from '../charge/billed.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
-import type { ChannelAttempt } from '../try-channels/attempt-recorder.ts'
+import type { Attempt, ChannelAttempt } from '../try-channels/attempt-notes.ts'
 import { errorOf, type TryParts, tryChannels } from '../try-channels/try-channels.ts'
-import { addressOf } from '../upstream/call-upstream.ts'
+import { type AccessTokens, addressOf } from '../upstream/call-upstream.ts'
 import { readRetryAfter, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /** A request for a realtime session. */
 export interface Wanted {
@@ -47,7 +46,7 @@ export interface Connected {
 }
 
 /** The parts that connecting a session to a channel uses. */
-export type ConnectParts = TryParts & Pick<RelayParts, 'accessTokens' | 'upstream'>
+export type ConnectParts = TryParts & Pick<GatewayParts, 'upstream'> & { readonly accessTokens: AccessTokens }
 
 /** Tries channels until one accepts the session. Returns the error for the caller when none does. Throws as `errorOf`. */
 export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promise<Connected | CallerError> {
@@ -60,7 +59,7 @@ export async function connectRealtime(app: ConnectParts, wanted: Wanted): Promis
 }
 
 async function connectTo(
-  app: Pick<RelayParts, 'accessTokens' | 'steady' | 'upstream'>,
+  app: Pick<GatewayParts, 'steady' | 'upstream'> & { readonly accessTokens: AccessTokens },
   { call, model, query, isBeta }: Wanted,
   { channel, trace }: Pick<ChannelAttempt, 'channel' | 'trace'>,
 ): Promise<Pick<Connected, 'socket' | 'upstreamModel' | 'handshakeMs'> | UpstreamFailure> {

@@ -8,10 +8,10 @@ import { authenticateCall, type CallerParts } from '../admission/authenticate.ts
 import { authorizeModel } from '../admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import { type BillParts, RealtimeBill } from './charges.ts'
 import { type ConnectParts, connectRealtime } from './connect.ts'
 import { longestAnswer, RealtimeSession } from './session.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /** A WebSocket handshake that is not accepted yet: until `accept` it can be refused with an HTTP response. */
 export interface Handshake {
@@ -31,7 +31,7 @@ export interface Stoppable {
 }
 
 /** The parts that a realtime session uses. */
-type RealtimeParts = CallerParts & BillParts & ConnectParts & Pick<RelayParts, 'deadlines'>
+type RealtimeParts = CallerParts & BillParts & ConnectParts & Pick<GatewayParts, 'deadlines'>
 
 /**
  * A realtime session, from the caller's handshake to its last charge: authenticate, admit, price, hold, connect to a channel, and only then

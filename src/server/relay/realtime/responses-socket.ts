@@ -14,15 +14,15 @@ import { isVisible, turnStateHeader } from '../../providers/passed-headers.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
 import { asAppError, type EndParts, noteEndOfCall } from '../charge/end-of-call.ts'
-import type { RelayEndpoint } from '../endpoints.ts'
+import type { RelayEndpoint } from '../http/endpoints.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
 import { detachedRequest, FrameResponse } from '../http/detached-exchange.ts'
 import { SocketPeer } from '../http/socket-peer.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import type { Handshake, Stoppable } from './handshake.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /** The parts that a connection uses. */
-type SocketParts = CallerParts & EndParts & Pick<RelayParts, 'callTracer' | 'callerLog' | 'catalog' | 'channels' | 'deadlines'>
+type SocketParts = CallerParts & EndParts & Pick<GatewayParts, 'callTracer' | 'callerLog' | 'catalog' | 'channels' | 'deadlines'>
 
 /**
  * Responses over a WebSocket: each `response.create` is a request like one over HTTP, native or translated, with its own id, limits, hold

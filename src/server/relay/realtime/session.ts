@@ -26,10 +26,10 @@ import { limitError } from '../admission/rate-limit.ts'
 import type { Ending } from '../charge/charge-row.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { SocketPeer } from '../http/socket-peer.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import { errorInReply, toldToCallers, withCleanFacts } from '../upstream/failure.ts'
 import type { RealtimeBill } from './charges.ts'
 import type { Connected } from './connect.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /** A session whose caller and upstream are both connected. */
 export interface SessionParts {
@@ -48,7 +48,7 @@ export interface SessionParts {
  * is held before it is requested. When the balance is used up, the caller gets an error and the session ends.
  */
 export class RealtimeSession {
-  readonly #app: Pick<RelayParts, 'deadlines' | 'logger' | 'options' | 'steady'>
+  readonly #app: Pick<GatewayParts, 'deadlines' | 'logger' | 'options' | 'steady'>
   readonly #parts: SessionParts
   readonly #client: SocketPeer
   readonly #upstream: SocketPeer
@@ -67,7 +67,7 @@ export class RealtimeSession {
   /** Resolves when both connections are closed and everything is charged. */
   readonly over: Promise<void>
 
-  constructor(app: Pick<RelayParts, 'deadlines' | 'logger' | 'options' | 'steady'>, client: WebSocket, parts: SessionParts) {
+  constructor(app: Pick<GatewayParts, 'deadlines' | 'logger' | 'options' | 'steady'>, client: WebSocket, parts: SessionParts) {
     this.#app = app
     this.#parts = parts
     this.over = new Promise((resolve) => {

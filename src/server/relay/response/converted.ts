@@ -7,8 +7,7 @@ import { spliceMembers } from '../../lib/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest } from '../../protocols/direct/conversion.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
-import type { AdmittedRequest, BegunAttempt } from '../admitted-request.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { inlineImages, mediaOf } from '../upstream/fetch-media.ts'
 import type { Delivered, MultiTarget } from '../upstream/multi-exchange.ts'
@@ -16,6 +15,8 @@ import { callerHeaders } from '../upstream/request-target.ts'
 import type { ResponseAdapter, Written, WrittenFacts } from './adapter.ts'
 import { DroppedFields, setDroppedHeader } from './losses.ts'
 import { passThrough, repliesIn } from './pass-through.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { BegunAttempt } from './attempt-state.ts'
 
 /** A call in another vendor's format: its requests, and the function that combines their replies. */
 export interface Converted extends WrittenFacts {
@@ -29,7 +30,7 @@ export interface Converted extends WrittenFacts {
  * this channel only. Lists dropped fields in a header of the answer. Throws for an invalid request.
  */
 export async function convert(
-  app: Pick<RelayParts, 'mediaMemory' | 'now' | 'upstream'>,
+  app: Pick<GatewayParts, 'mediaMemory' | 'now' | 'upstream'>,
   attempt: BegunAttempt,
   { conversion, model }: { conversion: DirectConversion; model: string },
 ): Promise<Converted | UpstreamFailure> {
@@ -132,7 +133,7 @@ function answerOf(plan: DirectPlan, replies: readonly JsonObject[]): DirectAnswe
 }
 
 async function deliver(
-  app: Pick<RelayParts, 'mediaMemory' | 'upstream'>,
+  app: Pick<GatewayParts, 'mediaMemory' | 'upstream'>,
   plan: DirectPlan,
   answer: DirectAnswer,
 ): Promise<Delivered> {

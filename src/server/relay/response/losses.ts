@@ -3,7 +3,7 @@ import { nearestRatio } from '../../protocols/direct/image-forms.ts'
 import type { Format } from '../../protocols/format.ts'
 import { asksForSomething } from '../../protocols/unread-members.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
-import type { AdmittedRequest } from '../admitted-request.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Translation } from './adapter.ts'
 

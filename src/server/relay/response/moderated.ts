@@ -5,18 +5,18 @@ import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { replyTexts } from '../../protocols/reply-texts.ts'
 import { type ReplyTexts, type TextSlot, withTexts } from '../../protocols/text-slots.ts'
 import type { JsonObject, StreamFormat, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
-import type { AdmittedRequest } from '../admitted-request.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { parseObject } from '../upstream/failure.ts'
 import type { ResponseAdapter, SseInterceptor } from './adapter.ts'
 import { parse } from './sse-interceptor.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /**
  * Returns an adapter that filters listed words from the reply, in the caller's format: it masks them, or ends the reply at the first one. A
  * format without text for people gets its adapter back unchanged.
  */
 export function moderatedAdapter(
-  { callerLog }: Pick<RelayParts, 'callerLog'>,
+  { callerLog }: Pick<GatewayParts, 'callerLog'>,
   rule: CompletionRule,
   { call, format, facts }: Pick<AdmittedRequest, 'call' | 'format' | 'facts'>,
   adapter: ResponseAdapter,

@@ -12,21 +12,23 @@ import { leaveOutVendorTools, lose, loseUnread } from '../../protocols/lost-fiel
 import { readOutputLimit } from '../../protocols/output-limit.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import type { AdmittedRequest, BegunAttempt } from '../admitted-request.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { inlineMedia, mediaOf } from '../upstream/fetch-media.ts'
 import { callerHeaders, limitedMembers, refusesStreamOptions } from '../upstream/request-target.ts'
 import type { Written } from './adapter.ts'
 import { DroppedFields, setDroppedHeader, unpricedOf } from './losses.ts'
 import { translated } from './translated.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { SealedStates } from './sealed-states.ts'
+import type { BegunAttempt } from './attempt-state.ts'
 
 /**
  * Translates the caller's request to a format of the upstream. A request that this format cannot carry is a failure of this channel
  * only: another one may have the caller's format. Lists dropped fields in a header of the answer. Throws for an invalid request.
  */
 export async function translate(
-  app: Pick<RelayParts, 'logger' | 'mediaMemory' | 'now' | 'options' | 'sealedStates' | 'upstream'>,
+  app: Pick<GatewayParts, 'logger' | 'mediaMemory' | 'now' | 'options' | 'upstream'> & { readonly sealedStates: SealedStates },
   attempt: BegunAttempt,
   to: { format: Format; model: string },
 ): Promise<Written | UpstreamFailure> {
@@ -118,7 +120,7 @@ function pairOf(request: AdmittedRequest, format: Format): { codec: Codec; inbou
 
 /** The request in its neutral form, with the sealed state that the caller could not send back restored. */
 async function dialogueFor(
-  app: Pick<RelayParts, 'mediaMemory' | 'sealedStates' | 'upstream'>,
+  app: Pick<GatewayParts, 'mediaMemory' | 'upstream'> & { readonly sealedStates: SealedStates },
   { request, shared }: BegunAttempt,
   codec: Codec,
   inbound: Inbound,
@@ -138,7 +140,7 @@ function withoutReasoning(dialogue: Dialogue): Dialogue {
 
 /** The settings of site, channel and token for translated requests. */
 export function settingsOf(
-  { options }: Pick<RelayParts, 'options'>,
+  { options }: Pick<GatewayParts, 'options'>,
   caller: RelayCaller,
   { setting }: RunningChannel,
 ): TranslationSettings {

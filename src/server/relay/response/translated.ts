@@ -19,14 +19,15 @@ import type { OpenEvent, ReplyEvent } from '../../protocols/reply-events.ts'
 import { thinkingToContent } from '../../protocols/thinking-to-content.ts'
 import { hasBothSides, laterUsage } from '../../protocols/usage-sides.ts'
 import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
-import type { AdmittedRequest, AttemptState } from '../admitted-request.ts'
-import type { RelayParts } from '../relay-parts.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { errorInReply, parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import type { Replay, ResponseAdapter, SseInterceptor, Whole } from './adapter.ts'
 import { plainName } from './losses.ts'
 import { replyShapeOf } from './pass-through.ts'
-import { SealedParts, type SealedState } from './sealed-states.ts'
+import { SealedParts, type SealedState, type SealedStates } from './sealed-states.ts'
 import { OutputBuffer } from './sse-interceptor.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { AttemptState } from './attempt-state.ts'
 
 interface Pair {
   readonly codec: Codec
@@ -37,7 +38,7 @@ interface Pair {
 
 /** Adapts a reply of another format: it is read into neutral events and written in the caller's format. */
 export function translated(
-  app: Pick<RelayParts, 'logger' | 'now' | 'sealedStates'>,
+  app: Pick<GatewayParts, 'logger' | 'now'> & { readonly sealedStates: SealedStates },
   attempt: Pick<AttemptState, 'request' | 'channel' | 'translation'>,
   pair: Pair,
 ): ResponseAdapter {
@@ -107,7 +108,7 @@ export function translated(
 
 /** The context for the writers of the caller's format. Ids inside a reply contain the request id, by which a stored turn is found. */
 export function writeContextOf(
-  { now }: Pick<RelayParts, 'now'>,
+  { now }: Pick<GatewayParts, 'now'>,
   { call, facts, inputTokens, toStore }: AdmittedRequest,
   dialogue: Dialogue,
 ): WriteContext {

@@ -11,9 +11,8 @@ import { type JsonObject, objectAt, type RequestFacts } from '../../protocols/wi
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
-import type { Endpoint } from '../endpoints.ts'
+import type { Endpoint } from '../http/endpoints.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import type { ResponseAdapter, Whole } from '../response/adapter.ts'
 import { moderatedAdapter } from '../response/moderated.ts'
 import { replyAsStream } from '../response/pass-through.ts'
@@ -25,7 +24,10 @@ import { HttpExchange } from '../upstream/http-exchange.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
 import { answerLocal } from './local-calls.ts'
 import { type PendingChargeParts, type PendingResponse, settleIfEnded } from './pending-responses.ts'
-import { type AboutResponse, askAbout, callAbout, type UpstreamResponse } from './upstream-responses.ts'
+import { type AboutResponse, askAbout, callAbout, type UpstreamResponse } from '../conversations/upstream-responses.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { BackgroundRuns } from './background-run.ts'
+import type { ConversationParts } from '../conversations/history.ts'
 
 type ResponseEndpoint = Extract<Endpoint, { kind: 'response' }>
 
@@ -43,7 +45,7 @@ interface About {
 type ResponseCallParts = CallerParts &
   UpstreamCallParts &
   PendingChargeParts &
-  Pick<RelayParts, 'backgroundRuns' | 'callerLog' | 'channels' | 'limits' | 'localResponses' | 'moderation'>
+  Pick<GatewayParts, 'callerLog' | 'channels' | 'limits' | 'moderation'> & Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns }
 
 /**
  * Reads, cancels or deletes a response, or lists its input items: at the channel and with the key that made it, or from the responses that
@@ -130,7 +132,7 @@ function tell({ call, at }: About, failure: UpstreamFailure): void {
 
 /** Restores the caller's model name and filters listed words, as for an immediate answer. */
 function adapterFor(
-  app: Pick<RelayParts, 'callerLog' | 'moderation'>,
+  app: Pick<GatewayParts, 'callerLog' | 'moderation'>,
   { call, model, channel }: Pick<About, 'call' | 'channel'> & { readonly model: string },
 ): ResponseAdapter {
   const format = openAiResponses

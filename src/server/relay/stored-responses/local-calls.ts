@@ -4,13 +4,14 @@ import { closingEvent, eventText, isTerminalEvent, replayAfter } from '../../pro
 import { listInput } from '../../protocols/openai-responses/input-list.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import type { RelayParts } from '../relay-parts.ts'
-import { withKeptItems } from './history.ts'
-import type { LocalResponse, NumberedEvent } from './local-responses.ts'
-import type { ResponseAction } from './upstream-responses.ts'
+import { type ConversationParts, withKeptItems } from '../conversations/history.ts'
+import type { LocalResponse, NumberedEvent } from '../conversations/local-responses.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { BackgroundRuns } from './background-run.ts'
+import type { ResponseAction } from '../http/endpoints.ts'
 
 /** The parts that reading stored responses uses. */
-type LocalCallParts = Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses' | 'steady'>
+type LocalCallParts = Pick<GatewayParts, 'deadlines' | 'steady'> & Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns }
 
 /** Answers a call about a locally stored response. Free of charge. */
 export async function answerLocal(
@@ -27,14 +28,14 @@ export async function answerLocal(
   else answer(call, own.response)
 }
 
-async function remove(app: Pick<RelayParts, 'localResponses'>, call: ClientExchange, own: LocalResponse): Promise<void> {
+async function remove(app: Pick<ConversationParts, 'localResponses'>, call: ClientExchange, own: LocalResponse): Promise<void> {
   if (isRunning(own.response)) fail('response_running')
   await app.localResponses.forget(own)
   answer(call, { id: own.id, object: 'response', deleted: true })
 }
 
 async function list(
-  app: Pick<RelayParts, 'localResponses'>,
+  app: Pick<ConversationParts, 'localResponses'>,
   call: ClientExchange,
   own: LocalResponse,
   query: URLSearchParams,
@@ -47,7 +48,7 @@ async function list(
 
 /** Cancels a background response. A response that has ended keeps its status; a response in the foreground cannot be cancelled. */
 async function cancel(
-  app: Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses'>,
+  app: Pick<GatewayParts, 'deadlines'> & Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
   call: ClientExchange,
   own: LocalResponse,
 ): Promise<void> {
@@ -61,7 +62,7 @@ async function cancel(
 
 /** Returns the response after its end; its current state when its node does not stop in time. */
 async function ended(
-  app: Pick<RelayParts, 'backgroundRuns' | 'deadlines' | 'localResponses'>,
+  app: Pick<GatewayParts, 'deadlines'> & Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
   call: ClientExchange,
   own: LocalResponse,
 ): Promise<LocalResponse> {
@@ -116,7 +117,7 @@ interface Progress {
 }
 
 async function progress(
-  app: Pick<RelayParts, 'backgroundRuns' | 'localResponses'>,
+  app: Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
   own: LocalResponse,
   number: number,
 ): Promise<Progress> {
@@ -136,7 +137,7 @@ async function progress(
 
 /** Resolves when there may be more events, or when the caller has disconnected. */
 async function somethingNew(
-  app: Pick<RelayParts, 'backgroundRuns' | 'deadlines'>,
+  app: Pick<GatewayParts, 'deadlines'> & { readonly backgroundRuns: BackgroundRuns },
   call: ClientExchange,
   own: LocalResponse,
 ): Promise<void> {
@@ -148,7 +149,7 @@ async function somethingNew(
   })
 }
 
-async function write(app: Pick<RelayParts, 'deadlines' | 'steady'>, call: ClientExchange, text: string): Promise<void> {
+async function write(app: Pick<GatewayParts, 'deadlines' | 'steady'>, call: ClientExchange, text: string): Promise<void> {
   if (text === '' || call.isDisconnected || call.write(toByteText(text), app.steady())) return
   await untilGone(call, (resolve) => {
     const patience = app.deadlines.after(blockedMaxMs, () => call.drop())

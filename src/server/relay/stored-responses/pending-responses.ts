@@ -23,7 +23,7 @@ import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { learnCost, plausibleEnding } from '../charge/settlement.ts'
 import type { UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
-import { askAbout, itemIdsIn, type UpstreamResponses } from './upstream-responses.ts'
+import { askAbout, itemIdsIn, type UpstreamResponses } from '../conversations/upstream-responses.ts'
 
 /** A response that an upstream is still making after its request was answered or its caller disconnected. It is charged when it ends. */
 export interface PendingResponse {

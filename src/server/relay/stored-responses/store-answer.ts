@@ -7,24 +7,27 @@ import { eventsIn } from '../../lib/sse.ts'
 import { isTerminalEvent } from '../../protocols/openai-responses/background.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
-import type { AdmittedRequest, AttemptState, NotedResponse } from '../admitted-request.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { Billed } from '../charge/billed.ts'
 import { boundOf } from '../charge/settlement.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import type { ResponseAdapter, StreamObserver } from '../response/adapter.ts'
 import { replyShapeOf } from '../response/pass-through.ts'
 import { parse } from '../response/sse-interceptor.ts'
 import type { UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
-import type { LocalResponse } from './local-responses.ts'
-import { cancelResponse, itemIdsIn, keptMessage, type UpstreamResponse } from './upstream-responses.ts'
+import type { LocalResponse } from '../conversations/local-responses.ts'
+import { cancelResponse, itemIdsIn, keptMessage, type UpstreamResponse } from '../conversations/upstream-responses.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { ConversationParts } from '../conversations/history.ts'
+import type { PendingResponses } from './pending-responses.ts'
+import type { AttemptState, NotedResponse } from '../response/attempt-state.ts'
 
 /**
  * Stores the answer of a translated turn in the caller's format: a whole one, or the last events of a stream. It is already
  * charged. An answer that cannot be stored is sent nevertheless.
  */
 export function storeAnswer(
-  app: Pick<RelayParts, 'localResponses' | 'logger'>,
+  app: Pick<GatewayParts, 'logger'> & Pick<ConversationParts, 'localResponses'>,
   attempt: AttemptState,
   reply: { whole: Buffer } | { last: string },
 ): Promise<void> | undefined {
@@ -33,7 +36,7 @@ export function storeAnswer(
 }
 
 async function keep(
-  app: Pick<RelayParts, 'localResponses' | 'logger'>,
+  app: Pick<GatewayParts, 'logger'> & Pick<ConversationParts, 'localResponses'>,
   { request }: AttemptState,
   own: NonNullable<ReturnType<typeof answerToStore>>,
 ): Promise<void> {
@@ -82,7 +85,7 @@ function lastResponse(events: string): JsonObject | undefined {
  * the caller disconnects or this process dies.
  */
 export function notingAdapter(
-  app: Pick<RelayParts, 'budgets' | 'pendingResponses' | 'upstreamResponses'>,
+  app: Pick<GatewayParts, 'budgets'> & Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
   attempt: AttemptState,
   adapter: ResponseAdapter,
 ): ResponseAdapter {
@@ -120,7 +123,7 @@ export function runsOn({ response }: AttemptState): Promise<true> | false {
  * Cancels a background response after its attempt failed before any output: another channel may answer, and this one must not be charged.
  */
 export async function withdrawResponse(
-  app: UpstreamCallParts & Pick<RelayParts, 'logger' | 'pendingResponses'>,
+  app: UpstreamCallParts & Pick<GatewayParts, 'logger'> & { readonly pendingResponses: PendingResponses },
   attempt: AttemptState,
 ): Promise<void> {
   const { request, response, channel, upstreamModel } = attempt
@@ -143,7 +146,7 @@ function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: Ad
 
 /** After the charge was queued: records where the response is stored, and closes its row as a pending response. */
 export async function noteSettled(
-  app: Pick<RelayParts, 'logger' | 'pendingResponses' | 'upstreamResponses'>,
+  app: Pick<GatewayParts, 'logger'> & Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
   attempt: AttemptState,
   tokens: number,
   settled: Promise<void>,
@@ -181,7 +184,7 @@ export function keptOf({ response, request, channel }: Keeper, tokens: number): 
 }
 
 function note(
-  app: Pick<RelayParts, 'budgets' | 'pendingResponses' | 'upstreamResponses'>,
+  app: Pick<GatewayParts, 'budgets'> & Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
   attempt: AttemptState,
   answer: JsonObject | undefined,
 ): void {

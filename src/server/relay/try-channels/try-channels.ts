@@ -8,13 +8,12 @@ import { AppError, fail } from '../../lib/failure.ts'
 import { type CallerError, ownError } from '../../protocols/error-body.ts'
 import type { ChannelFormat } from '../../protocols/format.ts'
 import type { ChannelRefusal } from '../admission/budgets.ts'
-import type { Attempt } from '../charge/billed.ts'
-import type { RelayParts } from '../relay-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
-import { AttemptRecorder, type ChannelAnswer, type ChannelAttempt, type RecordedCall, type RecordParts } from './attempt-recorder.ts'
+import { type Attempt, AttemptNotes, type ChannelAnswer, type ChannelAttempt, type RecordedCall, type RecordParts } from './attempt-notes.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 
 /** The parts that trying channels uses. */
-export type TryParts = RecordParts & Pick<RelayParts, 'channels' | 'traffic'>
+export type TryParts = RecordParts & Pick<GatewayParts, 'channels' | 'traffic'>
 
 type TrafficParts = Pick<TryParts, 'steady' | 'traffic'>
 
@@ -94,7 +93,7 @@ export async function tryChannels<Answer extends ChannelAnswer>(
       choices.noteFull(channel, run)
       continue
     }
-    const recorder = new AttemptRecorder(app, request, next, failed)
+    const recorder = new AttemptNotes(app, request, next, failed)
     const { trace } = recorder
     let result: Answer | UpstreamFailure
     try {

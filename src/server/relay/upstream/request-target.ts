@@ -8,7 +8,8 @@ import type { Format } from '../../protocols/format.ts'
 import { writeOutputLimit } from '../../protocols/output-limit.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import { type CallerHeaders, callerHeaderNames, type Provider } from '../../providers/provider.ts'
-import type { AdmittedRequest } from '../admitted-request.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Limits, Target } from './http-exchange.ts'
 
 /**
@@ -33,6 +34,12 @@ const routesOf = new WeakMap<RunningChannel, Routes>()
 /** A channel with a pattern in its list serves any number of models. */
 const routesMax = 1000
 
+/** The caller's side of a request. */
+interface Calling {
+  readonly call: Pick<ClientExchange, 'request'>
+  readonly caller: Pick<RelayCaller, 'userId' | 'tokenId'>
+}
+
 /** A request as it is sent upstream. */
 export interface WrittenRequest {
   readonly channel: RunningChannel
@@ -55,7 +62,7 @@ export interface WrittenRequest {
  */
 export function targetOf(
   app: Pick<Core, 'options' | 'secrets'> & { readonly upstream: UpstreamAgents },
-  request: AdmittedRequest,
+  request: Calling,
   sent: WrittenRequest,
 ): Target {
   const { channel, keyed, written, replies } = sent
@@ -107,14 +114,14 @@ function currentRoutes(options: OptionValues, channel: RunningChannel): Routes {
 }
 
 /** Whether the caller sends a header on which the request may depend. */
-function sendsHeaders({ call }: AdmittedRequest): boolean {
+function sendsHeaders({ call }: Calling): boolean {
   const { headers } = call.request
   return callerHeaderNames.some((name) => headers[name] !== undefined)
 }
 
 function headersOf(
   app: Pick<Core, 'options' | 'secrets'>,
-  request: AdmittedRequest,
+  request: Calling,
   { keyed, format, written }: WrittenRequest,
   accept: string,
 ): Record<string, string> {
@@ -173,7 +180,7 @@ export function outgoingTo({ id, keyId, setting }: RunningChannel, url: URL): Ou
  * The caller's headers, from which providers select those that they pass on. Their idempotency key is not among them: see
  * `keyedHeaders`.
  */
-export function callerHeaders({ call }: Pick<AdmittedRequest, 'call'>): CallerHeaders {
+export function callerHeaders({ call }: Pick<Calling, 'call'>): CallerHeaders {
   // A repeated header is a list only for names that no provider uses.
   const headers = call.request.headers as CallerHeaders
   return headers['idempotency-key'] === undefined ? headers : { ...headers, 'idempotency-key': undefined }
@@ -185,7 +192,7 @@ export function callerHeaders({ call }: Pick<AdmittedRequest, 'call'>): CallerHe
  */
 export function keyedHeaders(
   { secrets }: Pick<Core, 'secrets'>,
-  request: AdmittedRequest,
+  request: Calling,
   { body, contentType }: { readonly body: Buffer; readonly contentType: string },
 ): CallerHeaders {
   const headers = callerHeaders(request)
@@ -211,7 +218,7 @@ export function noteStreamOptionsRefused(channel: RunningChannel): void {
 
 /** The members that put the limit which the balance affords into a body of an upstream's format. */
 export function limitedMembers(
-  { outputLimit }: Pick<AdmittedRequest, 'outputLimit'>,
+  { outputLimit }: { readonly outputLimit?: number | undefined },
   { quirks }: Pick<Provider, 'quirks'>,
   { format, model, body }: { readonly format: Format; readonly model: string; readonly body: JsonObject },
 ): JsonObject {

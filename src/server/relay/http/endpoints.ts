@@ -1,13 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { fail } from '../lib/failure.ts'
-import { decodeComponent } from '../lib/parse-url.ts'
-import type { CallerFormat, Dialect } from '../protocols/format.ts'
-import { ArrayFraming } from '../protocols/gemini-generate/array-framing.ts'
-import { asksForEvents, plainModel, readGeminiPath } from '../protocols/gemini-generate/path.ts'
-import type { CountFormat } from '../protocols/token-counts.ts'
-import type { PathFacts, Reframing } from '../protocols/wire-format.ts'
-import type { BillingQuestion } from './billing.ts'
-import type { ResponseAction } from './stored-responses/upstream-responses.ts'
+import { fail } from '../../lib/failure.ts'
+import { decodeComponent } from '../../lib/parse-url.ts'
+import type { CallerFormat, Dialect } from '../../protocols/format.ts'
+import { ArrayFraming } from '../../protocols/gemini-generate/array-framing.ts'
+import { asksForEvents, plainModel, readGeminiPath } from '../../protocols/gemini-generate/path.ts'
+import type { CountFormat } from '../../protocols/token-counts.ts'
+import type { PathFacts, Reframing } from '../../protocols/wire-format.ts'
 
 /**
  * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle-request.ts`). It knows no
@@ -42,6 +40,15 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
       readonly meant?: string
     }
 )
+
+/** The action of a call about a stored response. */
+export type ResponseAction = 'read' | 'delete' | 'cancel' | 'items'
+
+/**
+ * Balance queries of a token, for clients that show a balance: the two calls of the old OpenAI billing dashboard, and those of
+ * compatible consoles. Errors use the dialect and real HTTP statuses.
+ */
+export type BillingQuestion = 'subscription' | 'usage' | 'token' | 'log'
 
 /** A call that generates an answer. */
 export type RelayEndpoint = Extract<Endpoint, { kind: 'relay' }>

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, objectAt, textAt } from '../../protocols/wir
 import { ClientExchange } from '../http/client-exchange.ts'
 import { detachedRequest, FrameResponse } from '../http/detached-exchange.ts'
 import { parse } from '../response/sse-interceptor.ts'
-import type { LocalResponse, LocalResponses, NumberedEvent, Owned } from '../stored-responses/local-responses.ts'
+import type { LocalResponse, LocalResponses, NumberedEvent, Owned } from '../conversations/local-responses.ts'
 
 /** The parts that a run uses. */
 interface RunParts {

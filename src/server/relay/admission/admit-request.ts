@@ -1,45 +1,31 @@
-import { numberIn } from '../../contract/by-model.ts'
-import { redirectOf, startOfDay } from '../../contract/model-ends.ts'
-import { noUsage, type Tier } from '../../contract/usage.ts'
-import { isRedirected } from '../channels/model-ends.ts'
-import { AppError, fail } from '../lib/failure.ts'
-import { spliceMembers } from '../lib/splice-json.ts'
-import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
-import { dearestCost, freePrice, type Price } from '../pricing/quote.ts'
-import { unpricedMembers } from '../pricing/tiers.ts'
-import { wireFormats } from '../protocols/index.ts'
-import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
-import type { RelayCaller } from '../tokens/authenticate.ts'
-import { authorizeModel, checkPrompt } from './admission/authorize-request.ts'
-import { explainRefusedHold, setBudgetHeaders } from './admission/budgets.ts'
-import { enterLimits } from './admission/rate-limit.ts'
-import { type Reserved, reserve } from './admission/reserve.ts'
-import { estimatePrompt } from './admission/token-estimate.ts'
+import { numberIn } from '../../../contract/by-model.ts'
+import { redirectOf, startOfDay } from '../../../contract/model-ends.ts'
+import { noUsage, type Tier } from '../../../contract/usage.ts'
+import { isRedirected } from '../../channels/model-ends.ts'
+import { AppError, fail } from '../../lib/failure.ts'
+import { spliceMembers } from '../../lib/splice-json.ts'
+import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
+import { dearestCost, freePrice, type Price } from '../../pricing/quote.ts'
+import { unpricedMembers } from '../../pricing/tiers.ts'
+import { wireFormats } from '../../protocols/index.ts'
+import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
+import type { RelayCaller } from '../../tokens/authenticate.ts'
+import { authorizeModel, checkPrompt } from './authorize-request.ts'
+import { explainRefusedHold, setBudgetHeaders } from './budgets.ts'
+import { enterLimits } from './rate-limit.ts'
+import { type Reserved, reserve } from './reserve.ts'
+import { type Calibration, estimatePrompt } from './token-estimate.ts'
 import type { AdmittedRequest, Redirected, Unpriced } from './admitted-request.ts'
-import type { RelayEndpoint } from './endpoints.ts'
-import type { ClientExchange } from './http/client-exchange.ts'
-import type { Body } from './http/read-body.ts'
-import type { RelayParts } from './relay-parts.ts'
-import { findStoringChannel, namesHistory } from './stored-responses/history.ts'
+import type { RelayEndpoint } from '../http/endpoints.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
+import type { Body } from '../http/read-body.ts'
+import { type ConversationParts, findStoringChannel, namesHistory } from '../conversations/history.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { HoldShares } from './hold-shares.ts'
+import type { PromptCounter } from './prompt-counter.ts'
 
 /** The parts that admission uses. */
-export type AdmissionParts = Pick<
-  RelayParts,
-  | 'budgets'
-  | 'calibration'
-  | 'callerLog'
-  | 'catalog'
-  | 'channels'
-  | 'holdShares'
-  | 'ledger'
-  | 'localResponses'
-  | 'moderation'
-  | 'now'
-  | 'options'
-  | 'promptCounter'
-  | 'steady'
-  | 'upstreamResponses'
->
+export type AdmissionParts = Pick<GatewayParts, 'budgets' | 'callerLog' | 'catalog' | 'channels' | 'ledger' | 'moderation' | 'now' | 'options' | 'steady'> & Pick<ConversationParts, 'localResponses' | 'upstreamResponses'> & { readonly calibration: Calibration; readonly holdShares: HoldShares; readonly promptCounter: PromptCounter }
 
 /** A request whose caller is authenticated and whose body is read. */
 export type AuthenticatedRequest = Pick<AdmittedRequest, 'call' | 'caller' | 'body' | 'lease' | 'replaces' | 'toStore'>
@@ -130,7 +116,7 @@ export async function admitRequest(
  * other names may be made up.
  */
 function authorizedGroup(
-  app: Pick<RelayParts, 'catalog' | 'channels' | 'options'>,
+  app: Pick<GatewayParts, 'catalog' | 'channels' | 'options'>,
   call: ClientExchange,
   { caller, asksFor }: { caller: RelayCaller; asksFor: Parameters<typeof authorizeModel>[2] },
 ): string {
@@ -156,7 +142,7 @@ interface PaidExtras extends Pick<AdmittedRequest, 'leftOut' | 'otherPrices' | '
  * when the token is strict.
  */
 function priceExtras(
-  app: Pick<RelayParts, 'catalog'>,
+  app: Pick<GatewayParts, 'catalog'>,
   {
     caller,
     body,
@@ -194,7 +180,7 @@ function withoutExtras({ requestedTier: _, hostedTools: _hosted, otherModels: _o
  * answers. Undefined where the site has no price for that model: the call is then charged as asked.
  */
 function priceOfRedirect(
-  { catalog, channels, now }: Pick<RelayParts, 'catalog' | 'channels' | 'now'>,
+  { catalog, channels, now }: Pick<GatewayParts, 'catalog' | 'channels' | 'now'>,
   { model, group }: { readonly model: string; readonly group: string },
 ): Redirected | undefined {
   const redirect = redirectOf(model)
@@ -229,7 +215,7 @@ function hasPrice({ toolUsd }: Price, tool: string): boolean {
 
 /** Prices of other models use the group of the request: they work for the same caller. */
 function priceOfOther(
-  { catalog }: Pick<RelayParts, 'catalog'>,
+  { catalog }: Pick<GatewayParts, 'catalog'>,
   { caller, model, group }: Pick<AdmittedRequest, 'caller' | 'group'> & { readonly model: string },
 ): Price | AppError {
   try {

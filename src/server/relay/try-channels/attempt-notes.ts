@@ -8,7 +8,6 @@ import { background } from '../../lib/logger.ts'
 import type { Core } from '../../options/core.ts'
 import type { AttemptTrace } from '../../usage/call-traces.ts'
 import type { CallObservers, EndedAttempt } from '../../usage/ended-calls.ts'
-import type { Attempt } from '../charge/billed.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 
@@ -16,6 +15,17 @@ import type { UpstreamFailure } from '../upstream/failure.ts'
 export interface RecordParts extends Core {
   readonly callObservers: CallObservers
   readonly callerLog: CallerLog
+}
+
+/** An attempt that failed, for the log row. `status` is 0 without an answer. */
+export interface Attempt {
+  readonly channel: number
+  readonly key: number
+  readonly status: number
+  readonly reason: string
+  readonly ms: number
+  readonly choice: Choice
+  readonly candidates?: Candidates | undefined
 }
 
 /** One attempt on one channel. */
@@ -50,7 +60,7 @@ export interface ChannelAnswer {
 }
 
 /** Records the end of an attempt: for the log row, the observers of calls, the metrics, and the health of the channel. */
-export class AttemptRecorder {
+export class AttemptNotes {
   readonly startedMs: number
   readonly trace: AttemptTrace | undefined
   readonly #app: RecordParts

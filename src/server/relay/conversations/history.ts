@@ -11,11 +11,25 @@ import { inputItems, referencesIn, withReferred } from '../../protocols/openai-r
 import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import type { StoringChannel } from '../admitted-request.ts'
 import { type Body, bodyLimitBytes } from '../http/read-body.ts'
-import type { RelayParts } from '../relay-parts.ts'
-import type { ResponseToStore } from './local-responses.ts'
-import { keptItem, keptMessage, type UpstreamResponse } from './upstream-responses.ts'
+import type { LocalResponses, ResponseToStore } from './local-responses.ts'
+import { keptItem, keptMessage, type UpstreamResponse, type UpstreamResponses } from './upstream-responses.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+
+/** The parts that know where conversations are stored. */
+export interface ConversationParts {
+  readonly localResponses: LocalResponses
+  readonly upstreamResponses: UpstreamResponses
+}
+
+/** The channel and key that store the conversation which a request continues. */
+export interface StoringChannel {
+  readonly channelId: number
+  readonly keyId: number
+  readonly group: string
+  /** How long the conversation is so far. */
+  readonly tokens: number
+}
 
 /** A request in which the stored conversation replaces the id of the previous response, when this server stores it. */
 interface Expanded {
@@ -32,7 +46,7 @@ export const turnBytesMax = 8 * 1024 * 1024
  * request. A request that references nothing, or only what an upstream stores, is returned unchanged. The turn is stored with its
  * references. Throws `response_running` or `body_too_large`, and `previous_response_unknown` when a turn of the conversation was deleted.
  */
-export async function expandHistory(app: Pick<RelayParts, 'localResponses'>, caller: RelayCaller, body: Body): Promise<Expanded> {
+export async function expandHistory(app: Pick<ConversationParts, 'localResponses'>, caller: RelayCaller, body: Body): Promise<Expanded> {
   const { json, bytes } = body
   const input = inputItems(json.input)
   const previousId = textAt(json, 'previous_response_id')
@@ -59,7 +73,7 @@ export async function expandHistory(app: Pick<RelayParts, 'localResponses'>, cal
 
 /** Replaces references to stored items by the items; returns the same list when there are none. */
 export async function withKeptItems(
-  app: Pick<RelayParts, 'localResponses'>,
+  app: Pick<ConversationParts, 'localResponses'>,
   userId: number,
   items: readonly unknown[],
 ): Promise<readonly unknown[]> {
@@ -89,7 +103,7 @@ export function namesHistory(continues: NonNullable<WireFormat['continues']>, bo
  * which cannot be created through this server, `untranslatable` where nothing is stored, or `no_channel`.
  */
 export async function findStoringChannel(
-  app: Pick<RelayParts, 'channels' | 'localResponses' | 'options' | 'upstreamResponses'>,
+  app: Pick<GatewayParts, 'channels' | 'options'> & Pick<ConversationParts, 'localResponses' | 'upstreamResponses'>,
   caller: RelayCaller,
   asked: Continued,
 ): Promise<StoringChannel | undefined> {
@@ -117,7 +131,7 @@ export async function findStoringChannel(
 }
 
 async function responsePlaces(
-  app: Pick<RelayParts, 'channels' | 'localResponses' | 'upstreamResponses'>,
+  app: Pick<GatewayParts, 'channels'> & Pick<ConversationParts, 'localResponses' | 'upstreamResponses'>,
   caller: RelayCaller,
   groups: readonly string[],
   asked: Continued,
@@ -131,7 +145,7 @@ async function responsePlaces(
 }
 
 async function itemPlaces(
-  app: Pick<RelayParts, 'channels' | 'localResponses' | 'upstreamResponses'>,
+  app: Pick<GatewayParts, 'channels'> & Pick<ConversationParts, 'localResponses' | 'upstreamResponses'>,
   caller: RelayCaller,
   groups: readonly string[],
   asked: Continued,
@@ -147,7 +161,7 @@ async function itemPlaces(
 }
 
 async function threadPlaces(
-  app: Pick<RelayParts, 'channels' | 'upstreamResponses'>,
+  app: Pick<GatewayParts, 'channels'> & Pick<ConversationParts, 'upstreamResponses'>,
   caller: RelayCaller,
   groups: readonly string[],
   { model, body }: Continued,
@@ -204,7 +218,7 @@ function conversationIn({ conversation }: JsonObject): string {
 
 /** Whether some channel of the groups speaks the format natively. */
 export function servesNatively(
-  app: Pick<RelayParts, 'channels'>,
+  app: Pick<GatewayParts, 'channels'>,
   caller: RelayCaller,
   groups: readonly string[],
   { model, format }: Pick<Continued, 'model' | 'format'>,
@@ -215,7 +229,7 @@ export function servesNatively(
 }
 
 function someChannel(
-  { channels }: Pick<RelayParts, 'channels'>,
+  { channels }: Pick<GatewayParts, 'channels'>,
   caller: RelayCaller,
   groups: readonly string[],
   model: string,

@@ -6,6 +6,7 @@ import { seconds } from '../../lib/clock.ts'
 import type { Core } from '../../options/core.ts'
 import { isObject, textAt } from '../../protocols/wire-format.ts'
 import type { CallerHeaders } from '../../providers/provider.ts'
+import type { ResponseAction } from '../http/endpoints.ts'
 import { callUpstream, type UpstreamAnswer, type UpstreamCall, type UpstreamCallParts } from '../upstream/call-upstream.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 
@@ -161,8 +162,6 @@ export interface AboutResponse {
   readonly caller: CallerHeaders
   readonly query?: URLSearchParams
 }
-
-export type ResponseAction = 'read' | 'delete' | 'cancel' | 'items'
 
 const methods = { read: 'GET', delete: 'DELETE', cancel: 'POST', items: 'GET' } as const
 const suffixes = { read: '', delete: '', cancel: '/cancel', items: '/input_items' } as const

@@ -1,0 +1,44 @@
+import type { AnsweredModel } from '../../protocols/answered-model.ts'
+import type { Dialogue } from '../../protocols/dialogue.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
+import type { ChannelAttempt } from '../try-channels/attempt-notes.ts'
+import type { UpstreamFailure } from '../upstream/failure.ts'
+import type { RequestMedia } from '../upstream/fetch-media.ts'
+import type { PartialReply, WrittenFacts } from './adapter.ts'
+
+/** State that the attempts of one request share. */
+export interface SharedByAttempts {
+  /** Media that the request references by URL, once an attempt needed them. */
+  media?: RequestMedia
+  /** The request in its neutral form, once an attempt needed it. */
+  dialogue?: Dialogue
+  /** An upstream has refused the reasoning of earlier turns; further attempts omit it. */
+  leavesReasoning?: boolean
+}
+
+/** One attempt on one channel, before the request to the channel is written. */
+export interface BegunAttempt extends ChannelAttempt {
+  readonly request: AdmittedRequest
+  readonly shared: SharedByAttempts
+}
+
+/** One attempt on one channel, and its state so far. */
+export interface AttemptState extends BegunAttempt, WrittenFacts {
+  /** Which model the reply says has answered. */
+  readonly answered: AnsweredModel
+  /** The response that the upstream stores. */
+  response?: NotedResponse
+  /** Failure after the reply had begun: the caller keeps the partial reply, and the channel is at fault. */
+  brokeOff?: UpstreamFailure
+  /** Partial reply of which the caller received nothing: charged unless another channel answers. */
+  lost?: PartialReply
+}
+
+/** A response that the upstream stores. */
+export interface NotedResponse {
+  readonly id: string
+  /** Ids of its completed items. */
+  readonly items: string[]
+  /** Resolves when the row of a background response is durable; absent for a response that ends with its answer. */
+  readonly written?: Promise<void>
+}
