@@ -5,6 +5,7 @@ import { AppError } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
 import type { Core } from '../options/core.ts'
 import { findEndpoint } from '../relay/http/endpoints.ts'
+import { HttpAnswer } from '../relay/http/answer.ts'
 import { ClientExchange } from '../relay/http/client-exchange.ts'
 import { operatorPaths } from './health.ts'
 import { commonHeaders, dataHeaders } from './security-headers.ts'
@@ -64,11 +65,8 @@ function refuse({ env, options, now, steady }: Core, { request, response, client
     return
   }
   const { dialect } = findEndpoint(method, url, headers)
-  const call = new ClientExchange(
-    { request, response },
-    { id: newRequestId(now()), dialect, language: 'en', client, nowMs: steady() },
-  )
-  call.sendError(error)
+  const facts = { id: newRequestId(now()), dialect, language: 'en', client, startedMs: steady(), request } as const
+  new ClientExchange(new HttpAnswer(request, response), facts).sendError(error)
 }
 
 function pathOf(url: string): string {

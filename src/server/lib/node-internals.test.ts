@@ -12,7 +12,6 @@ import {
   closeConnectionBy,
   holdYoungGeneration,
   listenOn,
-  newDetachedRequest,
   releaseYoungGeneration,
   stopAccepting,
   takeOverChunking,
@@ -129,18 +128,6 @@ describe('closeConnectionBy', () => {
     socket.write(request)
     expect(await text(socket)).toMatch(/the end/)
     expect(calls).toEqual([true])
-  })
-})
-
-describe('newDetachedRequest', () => {
-  it('carries a body and headers, on a socket that never opens', async () => {
-    const incoming = newDetachedRequest()
-    incoming.headers['content-type'] = 'application/json'
-    incoming.push('{"model":')
-    incoming.push('"m"}')
-    incoming.push(null)
-    expect(await text(incoming)).toBe('{"model":"m"}')
-    expect([incoming.socket.remoteAddress, incoming.readableAborted]).toEqual([undefined, false])
   })
 })
 

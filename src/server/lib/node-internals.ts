@@ -1,5 +1,5 @@
-import { IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import net, { isIPv6, Socket, Server as TcpServer } from 'node:net'
+import type { Server, ServerResponse } from 'node:http'
+import net, { isIPv6, type Socket, Server as TcpServer } from 'node:net'
 import { getSystemErrorName } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 
@@ -85,11 +85,6 @@ export function stopAccepting(server: TcpServer, ended: () => void): void {
 /** Replaces how Node closes a connection after an answer with `connection: close`. A call that is injected has no real socket. */
 export function closeConnectionBy(socket: Socket, close: () => void): void {
   socket.destroySoon = close
-}
-
-/** A request on no connection, for a call that this server makes to itself. Its body may be pushed; its socket never opens. */
-export function newDetachedRequest(): IncomingMessage {
-  return new IncomingMessage(new Socket())
 }
 
 /**

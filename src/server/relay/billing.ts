@@ -24,7 +24,7 @@ export async function handleBilling(
   const { headers, url } = call.request
   // Old pages send the key in the URL. It is only read: URLs of these calls are not logged.
   const inAddress = question === 'log' ? (new URLSearchParams(url?.split('?')[1]).get('key') ?? '') : ''
-  const caller = await app.authenticator.authenticate([...keysIn(headers, call.dialect), inAddress], call.client.address, call)
+  const caller = await app.authenticator.authenticate([...keysIn(headers, call.dialect), inAddress], call.client.address, call.notes)
   const answers = { subscription: readSubscription, usage: readUsage, token: readTokenUsage, log: readLogs }
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(await answers[question](app, caller))))
 }

@@ -47,7 +47,7 @@ async function answerCaller(
   const judging = checkBeforeBody(app, call, { caller: arrived, lease, isFree, groupInBody: called.from === 'session' })
   if (judging) await judging
   const read = await call.readBody()
-  call.asked = read.json
+  call.notes.asked = read.json
   call.callRecorder?.readRequest(read.bytes)
   if (isHeavy(read.bytes.length)) await yieldWithPriority()
   const {
@@ -58,7 +58,7 @@ async function answerCaller(
   const endpoint = replaces !== undefined && fromPath ? { ...called, fromPath } : called
   const { caller, body } =
     endpoint.from === 'session' ? readPlaygroundRequest(app, arrived, sent) : { caller: arrived, body: sent }
-  call.caller = caller
+  call.notes.caller = caller
 
   const expanded = continues === 'response' ? await expandHistory(app, caller, body) : { body }
   const asked = { call, caller, lease, ...expanded, ...(replaces === undefined ? {} : { replaces }) }

@@ -13,6 +13,7 @@ import { asAppError, noteEndOfCall } from './charge/end-of-call.ts'
 import { handleCount } from './count/count.ts'
 import { type Endpoint, findEndpoint, isRelayPath, refuseRoute, type TaskCall } from './http/endpoints.ts'
 import { handleRelay } from './handle-request.ts'
+import { HttpAnswer } from './http/answer.ts'
 import { ClientExchange } from './http/client-exchange.ts'
 import { probeHalfClosed } from './http/half-closed.ts'
 import { claimKey, type KeyedCall, readIdempotencyKey } from './idempotency/claim-key.ts'
@@ -47,9 +48,7 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
       }
       const isFull = memory.isShort && isServing(running.values(), servedWhenShort)
       const found = findEndpoint(request.method ?? 'GET', url, request.headers)
-      const call = callOf(found, { request, response }, readClient(request), app)
-      if (app.callTracer)
-        call.trace = app.callTracer.begin({ headers: request.headers, format: formatOf(found), startedMs: call.startedMs })
+      const call = callOf(app, found, { request, response }, readClient(request))
       call.onHalfClosed(() => probeHalfClosed(call, app.deadlines))
       running.set(call.id, call)
       app.metrics.relayOpen.inc()
@@ -87,8 +86,6 @@ export type RelayRouter = ReturnType<typeof relayRouter>
 /** Handles calls about drawings and music. `tasks` imports the relay, so the router receives this handler as an argument. */
 export type TaskHandler = (app: RelayParts, taskCall: TaskCall, call: ClientExchange) => Promise<void>
 
-type Clocks = Pick<RelayParts, 'now' | 'steady'>
-
 type Found = ReturnType<typeof findEndpoint>
 
 interface ReceivedRequest {
@@ -103,20 +100,24 @@ interface ReceivedRequest {
 const busySeconds = 2
 
 function callOf(
+  { now, steady, callTracer }: Pick<RelayParts, 'callTracer' | 'now' | 'steady'>,
   found: Found,
-  exchange: Pick<ClientExchange, 'request' | 'response'>,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
   client: Client,
-  { now, steady }: Clocks,
 ): ClientExchange {
+  const { headers } = request
+  const startedMs = steady()
   // Only users of the console get errors in their language.
   const isPerson = 'from' in found && found.from === 'session'
-  return new ClientExchange(exchange, {
+  return new ClientExchange(new HttpAnswer(request, response), {
     id: newRequestId(now()),
     dialect: found.dialect,
-    language: isPerson ? languageOf(exchange.request.headers['accept-language']) : 'en',
+    language: isPerson ? languageOf(headers['accept-language']) : 'en',
     client,
-    nowMs: steady(),
+    startedMs,
+    request,
     reframing: 'reframe' in found ? found.reframe?.() : undefined,
+    trace: callTracer?.begin({ headers, format: formatOf(found), startedMs }),
   })
 }
 
@@ -125,7 +126,6 @@ async function serve(
   call: ClientExchange,
   { found, isCut, isFull, handleTask, finished }: ReceivedRequest,
 ): Promise<void> {
-  const { response } = call
   const format = formatOf(found)
   let keyed: KeyedCall | undefined
   try {
@@ -134,14 +134,14 @@ async function serve(
     if (isCut) fail('server_stopping')
     if (isFull) fail('server_busy', { retryAfter: busySeconds })
     if ('wrongMethod' in found) {
-      response.setHeader('allow', found.allowed)
+      call.setHeader('allow', found.allowed)
       fail('method_not_allowed', { method: found.wrongMethod })
     }
     const key = isRepeatable(app, found, call) ? readIdempotencyKey(call.request.headers) : undefined
     if (key !== undefined) keyed = await claimKey(app, { call, key, from: 'from' in found ? found.from : 'token' })
     if (key === undefined || keyed)
       await (found.kind === 'task' ? handleTask(app, found.taskCall, call) : answer(app, found, call))
-    app.metrics.relayRequests.count(format, String(response.statusCode))
+    app.metrics.relayRequests.count(format, String(call.status))
   } catch (error) {
     const appError = asAppError(app, call, error)
     call.sendError(appError)

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { refuseLoop } from '../channels/site-hops.ts'
-import type { ClientReader } from '../lib/client-address.ts'
+import type { Client, ClientReader } from '../lib/client-address.ts'
 import { fail } from '../lib/failure.ts'
 import { requireFewHeaders } from '../lib/header-limits.ts'
 import { newRequestId } from '../lib/ids.ts'
@@ -12,6 +12,7 @@ import { socketLimits } from '../lib/upstream-socket.ts'
 import { asAppError, noteEndOfCall } from './charge/end-of-call.ts'
 import { findEndpoint, findSocketEndpoint, type RelayEndpoint, refuseRoute } from './http/endpoints.ts'
 import { handleRelay } from './handle-request.ts'
+import { HttpAnswer } from './http/answer.ts'
 import { ClientExchange } from './http/client-exchange.ts'
 import { type Handshake, handleRealtime, type Stoppable } from './realtime/handshake.ts'
 import { handleResponsesSocket } from './realtime/responses-socket.ts'
@@ -34,11 +35,10 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
   const answer = (endpoint: RelayEndpoint, call: ClientExchange) => handleRelay(app, endpoint, call)
 
   async function serve(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { call, detach } = callOver(app, readClient, request, socket)
     const url = request.url ?? '/'
     const endpoint = findSocketEndpoint(url)
     const format = endpoint ?? 'other'
-    if (app.callTracer) call.trace = app.callTracer.begin({ headers: request.headers, format, startedMs: call.startedMs })
+    const { call, detach } = callOver(app, format, { request, socket }, readClient(request))
     const mine = new Set<Stoppable>()
     const handshake: Handshake = {
       call,
@@ -63,12 +63,12 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
       if (!endpoint) refuseRoute('GET', findEndpoint('GET', url, request.headers), url)
       requireHandshake(request)
       await (endpoint === 'openai.realtime' ? handleRealtime(app, handshake) : handleResponsesSocket(app, handshake, answer))
-      if (call.isCommitted) outcome = String(call.response.statusCode)
+      if (call.isCommitted) outcome = String(call.status)
     } catch (error) {
       const appError = asAppError(app, call, error)
       outcome = appError.code
-      if (call.response.socket) call.sendError(appError)
-      else socket.destroy()
+      if (call.notes.isUpgraded) socket.destroy()
+      else call.sendError(appError)
     }
     noteEndOfCall(app, call, { kind: endpoint === 'openai.realtime' ? 'relay' : 'socket', format })
     for (const session of mine) sessions.delete(session)
@@ -105,7 +105,12 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
 }
 
 /** Until the handshake is accepted, errors are ordinary HTTP responses. */
-function callOver(app: Pick<RelayParts, 'now' | 'steady'>, readClient: ClientReader, request: IncomingMessage, socket: Duplex) {
+function callOver(
+  { now, steady, callTracer }: Pick<RelayParts, 'callTracer' | 'now' | 'steady'>,
+  format: string,
+  { request, socket }: { readonly request: IncomingMessage; readonly socket: Duplex },
+  client: Client,
+) {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   // The connection of an upgrade request is always a `Socket`.
@@ -114,10 +119,16 @@ function callOver(app: Pick<RelayParts, 'now' | 'steady'>, readClient: ClientRea
   socket.on('error', ignore)
   const close = () => lingeringClose(socket)
   response.once('finish', close)
-  const call = new ClientExchange(
-    { request, response },
-    { id: newRequestId(app.now()), dialect: 'openai', language: 'en', client: readClient(request), nowMs: app.steady() },
-  )
+  const startedMs = steady()
+  const call = new ClientExchange(new HttpAnswer(request, response), {
+    id: newRequestId(now()),
+    dialect: 'openai',
+    language: 'en',
+    client,
+    startedMs,
+    request,
+    trace: callTracer?.begin({ headers: request.headers, format, startedMs }),
+  })
   const detach = () => {
     response.off('finish', close)
     if (socket instanceof Socket) response.detachSocket(socket)

@@ -68,10 +68,10 @@ interface Held extends Asked {
 
 async function submit(app: SubmitParts, asked: Asked): Promise<void> {
   const { call, caller, order, lease } = asked
-  call.asked = { model: order.models[0] ?? '' }
+  call.notes.asked = { model: order.models[0] ?? '' }
   const admitted = await authorizeOrder(app, caller, order)
-  call.asked = { model: admitted.model }
-  call.group = admitted.group
+  call.notes.asked = { model: admitted.model }
+  call.notes.group = admitted.group
   if (lease) await enterLimits(app, call, lease, { group: admitted.group, inputTokens: 0, outputTokens: 0 })
   const checking = checkPrompt(app, call, [order.prompt])
   if (checking) await checking

@@ -58,7 +58,7 @@ export interface Authenticator {
 
 /** Receives the known key that a call has sent, and its owner. */
 export interface SeenCaller {
-  caller: RelayCaller | undefined
+  caller: Pick<RelayCaller, 'userId' | 'username' | 'tokenId' | 'tokenName'> | undefined
   /** Without `sk-` and the channel. */
   credential: string
 }

@@ -117,6 +117,14 @@ export interface EndedCall {
 
 /** The notes that the steps of a call make for its end: attempts, charges and durations. Times in milliseconds. */
 export class CallNotes {
+  /** Undefined until the caller is identified. */
+  caller: EndedCall['caller'] | undefined
+  /** The key or the session by which the caller was identified; '' before. */
+  credential = ''
+  /** The model and stream flag of the request, as far as they were read. */
+  asked: { readonly model?: unknown; readonly stream?: unknown } | undefined
+  /** The group in which the call is charged; '' until it is known. */
+  group = ''
   attempts: EndedAttempt[] = []
   /** The candidates of the last choice, if it found no channel to try. */
   candidates: Candidates | undefined
@@ -136,8 +144,8 @@ export class CallNotes {
 }
 
 /** The call of an attempt, as far as it is known when the attempt ends. */
-export type ObservedCall = Pick<EndedCall, 'id' | 'group'> & {
-  readonly caller: EndedCall['caller'] | undefined
+export interface ObservedCall {
+  readonly id: string
   readonly notes: Pick<CallNotes, 'tokensIn' | 'tokensOut' | 'usages'>
 }
 

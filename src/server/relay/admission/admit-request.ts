@@ -41,14 +41,14 @@ export async function admitRequest(
   const isHeavyBody = isHeavy(body.bytes.length)
   if (isHeavyBody) await yieldWithPriority()
   const facts = format.readRequest(body.json, endpoint.fromPath, body.form?.files)
-  call.asked = facts
+  call.notes.asked = facts
   const asksFor = { model: facts.model, format: endpoint.format, body: body.json, replaces }
   const allowed = authorizedGroup(app, call, { caller, asksFor })
   const { continues } = format
   const storingChannel =
     continues && namesHistory(continues, body.json) ? await findStoringChannel(app, caller, asksFor) : undefined
   const group = storingChannel?.group ?? allowed
-  call.group = group
+  call.notes.group = group
   const prompt = format.promptText(body.json)
   if (isHeavyBody) await yieldWithPriority()
   const estimate = estimatePrompt(app, { facts, body: body.json, prompt, keptTokens: storingChannel?.tokens ?? 0 })
@@ -125,7 +125,7 @@ function authorizedGroup(
   } catch (error) {
     const { ModelRatio, ModelPrice } = app.options.current
     const isListed = Object.hasOwn(ModelRatio, asksFor.model) || Object.hasOwn(ModelPrice, asksFor.model)
-    if (isListed && error instanceof AppError && error.code === 'no_channel') call.group = String(error.params.group)
+    if (isListed && error instanceof AppError && error.code === 'no_channel') call.notes.group = String(error.params.group)
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { requireChangedPassword, requireIdentity } from '../../accounts/identify.ts'
 import type { Sessions } from '../../accounts/sessions.ts'
@@ -14,7 +14,7 @@ import type { Dialect } from '../../protocols/format.ts'
 import { isObject } from '../../protocols/wire-format.ts'
 import { type Authenticator, type RelayCaller, readAcceptsUnpriced } from '../../tokens/authenticate.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import { type Body, bodyLimitBytes } from '../http/read-body.ts'
+import { type Body, bodyLimitBytes, type ReceivedRequest } from '../http/read-body.ts'
 import { requireWithinCount } from './rate-limit.ts'
 
 /** The parts that authentication uses. */
@@ -33,7 +33,7 @@ export function authenticateCall(
   call: ClientExchange,
 ): Promise<RelayCaller> | RelayCaller {
   if (endpoint.from === 'session') return callerOfSession(app, call)
-  return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect, call.request.url), call.client.address, call)
+  return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect, call.request.url), call.client.address, call.notes)
 }
 
 /** Where a key may be, in the order of the dialect. Each distinct one is tried, so that a placeholder does not hide a valid key. */
@@ -76,8 +76,8 @@ async function callerOfSession(app: CallerParts, call: ClientExchange): Promise<
     acceptsUnpriced: readAcceptsUnpriced(account.setting),
     ...noToken,
   }
-  call.caller = caller
-  call.credential = sessionToken
+  call.notes.caller = caller
+  call.notes.credential = sessionToken
   return caller
 }
 
@@ -186,7 +186,7 @@ function requireSize(declared: number): void {
 const worthAskingBytes = 64 * 1024
 
 /** Infinity for a body of unknown length. */
-function declaredBytes({ headers }: IncomingMessage): number {
+function declaredBytes({ headers }: ReceivedRequest): number {
   return headers['content-length'] === undefined ? Number.POSITIVE_INFINITY : Number(headers['content-length'])
 }
 

@@ -19,7 +19,7 @@ export async function withinLimits(
   call: ClientExchange,
   lease: RateLimitLease,
   run: () => Promise<void>,
-  answered: () => boolean = () => call.isCommitted && call.response.statusCode < 400,
+  answered: () => boolean = () => call.isCommitted && call.status < 400,
 ): Promise<void> {
   try {
     await run()

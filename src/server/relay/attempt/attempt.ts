@@ -219,7 +219,6 @@ async function attemptStream(
   })
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
   const first = firstMs > 0 ? app.deadlines.after(firstMs, () => reply.giveUp()) : undefined
-  call.heartbeat = adapter.heartbeat
   const beats = keepAlive(app, attempt, { exchange, reply, heartbeat: adapter.heartbeat })
   let outcome: StreamOutcome | 'gone'
   try {

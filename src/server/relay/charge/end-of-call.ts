@@ -42,7 +42,8 @@ function withAmounts(app: Pick<GatewayParts, 'options'>, error: AppError): AppEr
 
 /** Reports the end of a call to the observers; a call without a known key is only counted. Call it once, as the last step of a call. */
 export function noteEndOfCall(app: EndParts, call: ClientExchange, place: CallPlace): void {
-  const { failure, caller, notes } = call
+  const { failure, notes } = call
+  const { caller } = notes
   call.callRecorder?.finish(timingOf(app, call))
   if (!caller) {
     if (failure?.error?.status === 401) app.failedCalls.noteUnknownKey(call.client.address)
@@ -68,11 +69,12 @@ function recordOf(
   caller: EndedCall['caller'],
   { kind, format }: CallPlace,
 ): EndedCall {
-  const { request, asked, failure, firstByteMs, startedMs, notes } = call
+  const { request, failure, firstByteMs, startedMs, notes } = call
+  const { asked, group } = notes
   return {
     id: call.id,
     caller,
-    group: call.group,
+    group,
     kind,
     dialect: call.dialect,
     format,
@@ -114,9 +116,9 @@ function timingOf({ steady }: Pick<GatewayParts, 'steady'>, { notes, startedMs, 
 
 type Failure = NonNullable<ClientExchange['failure']>
 
-function statusOf({ dialect, failure, notes, response }: ClientExchange): number {
+function statusOf({ dialect, failure, notes, status }: ClientExchange): number {
   if (failure) return failure.error ? statusFor(dialect, failure.error) : clientClosedStatus
-  return notes.isUpgraded ? 101 : response.statusCode
+  return notes.isUpgraded ? 101 : status
 }
 
 function failureOf(call: ClientExchange, { error }: Failure): NonNullable<EndedCall['failure']> {

@@ -57,7 +57,7 @@ async function answer(
 ): Promise<void> {
   await checkBeforeBody(app, call, { caller, lease, isFree: true })
   const sent = await call.readBody()
-  call.asked = sent.json
+  call.notes.asked = sent.json
   if (isHeavy(sent.bytes.length)) await yieldWithPriority()
   const format = wireFormats[name]
   const { continues } = format
@@ -69,7 +69,7 @@ async function answer(
   const { body } = continues === 'response' ? await expandHistory(app, caller, named) : { body: named }
   const count = callerCounts[name]
   const facts = format.readRequest(body.json, said)
-  call.asked = facts
+  call.notes.asked = facts
   const group = authorizeModel(app, caller, { model: facts.model, format: count.of, replaces })
   if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
   await checkPrompt(app, call, format.promptText(body.json))

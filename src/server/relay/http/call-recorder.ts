@@ -19,7 +19,7 @@ interface ArrivedCall {
   readonly startedMs: number
   readonly request: Pick<IncomingMessage, 'method' | 'url' | 'headers'>
   /** What the caller was identified by. */
-  readonly credential: string
+  readonly notes: { readonly credential: string }
 }
 
 interface RecordedChannel {
@@ -158,7 +158,8 @@ export class CallRecorder implements FinishedRecording {
 
   /** The secrets of this call that the server knows. */
   #secrets(): string[] {
-    const { credential, request } = this.#call
+    const { notes, request } = this.#call
+    const { credential } = notes
     const ofChannels = this.#exchanges.flatMap(({ request: sent }) => [
       ...secretsOfKey(sent.key),
       ...secretsOfChannelIn(sent.headers, request.headers),

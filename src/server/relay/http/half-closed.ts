@@ -13,16 +13,16 @@ const firstProbeMs = 500
 const resetWithinMs = 300
 const probeEveryMs = 10_000
 
-/** Probes a half-closed client until the response ends, so that the upstream is aborted soon after the client disconnects. */
+/** Probes a half-closed client until the answer ends, so that the upstream is aborted soon after the client disconnects. */
 export function probeHalfClosed(call: ClientExchange, deadlines: Deadlines): void {
   let probes = 0
   const probe = () => {
+    if (call.isOver) return
     call.probe()
     probes++
     deadlines.refresh(deadline, probes % 2 === 1 ? resetWithinMs : probeEveryMs)
   }
   const deadline = deadlines.after(firstProbeMs, probe)
-  call.response.once('close', () => deadlines.cancel(deadline))
 }
 
 /**

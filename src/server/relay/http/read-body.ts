@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { MIMEType, promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib'
@@ -16,6 +17,13 @@ export interface Body {
   readonly json: JsonObject
   /** The fields of a form, which is forwarded as a form; absent for JSON. */
   readonly form?: SentForm
+}
+
+/** A request whose body is read once: that of an HTTP connection, or a `DetachedRequest`. */
+export interface ReceivedRequest extends Readable {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: IncomingHttpHeaders
 }
 
 export const bodyLimitBytes = 32 * 1024 * 1024
@@ -49,7 +57,7 @@ const reasons = {
  * and priced is what is sent upstream. Throws `body_too_large` before buffering more than the limit, `encoding_unsupported`,
  * `bad_json`, or `bad_request` when the client disconnects.
  */
-export function readBody(request: IncomingMessage, limitBytes = bodyLimitBytes): Promise<Body> {
+export function readBody(request: ReceivedRequest, limitBytes = bodyLimitBytes): Promise<Body> {
   const encoding = request.headers['content-encoding']
   const contentType = request.headers['content-type']
   return readBytes(request, limitBytes, (raw) => {
@@ -59,7 +67,7 @@ export function readBody(request: IncomingMessage, limitBytes = bodyLimitBytes):
 }
 
 /** A body that is compressed, large, or not JSON. */
-async function readUnusual(raw: Buffer, request: IncomingMessage, limitBytes: number): Promise<Body> {
+async function readUnusual(raw: Buffer, request: ReceivedRequest, limitBytes: number): Promise<Body> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   const inflated = encoding === 'identity' || encoding === '' ? raw : await inflateBytes(raw, encoding, limitBytes)
   const contentType = request.headers['content-type'] ?? ''
@@ -119,7 +127,7 @@ function withoutMark(bytes: Buffer): Buffer {
 }
 
 /** Resolves with the result of `read` for the bytes. */
-function readBytes(request: IncomingMessage, limitBytes: number, read: (raw: Buffer) => Body | Promise<Body>): Promise<Body> {
+function readBytes(request: ReceivedRequest, limitBytes: number, read: (raw: Buffer) => Body | Promise<Body>): Promise<Body> {
   return new Promise((resolve, reject) => {
     const declared = Number(request.headers['content-length'] ?? 0)
     if (declared > limitBytes) fail('body_too_large', { limit: limitBytes })

@@ -1,4 +1,3 @@
-import { ServerResponse } from 'node:http'
 import { enableAfterTest, reportTest } from '../../channels/health.ts'
 import { isPattern } from '../../channels/match-name.ts'
 import { openChannel, type RunningChannel } from '../../channels/model-index.ts'
@@ -6,7 +5,6 @@ import { resolveModel } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError, fail } from '../../lib/failure.ts'
 import { newRequestId } from '../../lib/ids.ts'
-import { newDetachedRequest } from '../../lib/node-internals.ts'
 import { freePrice } from '../../pricing/quote.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import { wireFormats } from '../../protocols/index.ts'
@@ -17,7 +15,9 @@ import type { Ledger } from '../../wallet/ledger.ts'
 import { noToken } from '../admission/authenticate.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { type AttemptParts, attemptChannel } from '../attempt/attempt.ts'
+import { NoAnswer } from '../http/answer.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
+import { DetachedRequest } from '../http/detached-request.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 
 /** The parts that testing a channel uses. The ledger is not among them: a test is not charged. */
@@ -97,11 +97,14 @@ function hurried(channel: RunningChannel): RunningChannel {
 function admitted({ format: name, model, body }: ProbeRequest, nowMs: number): AdmittedRequest {
   const format = wireFormats[name]
   const id = newRequestId(nowMs)
-  const request = newDetachedRequest()
-  const call = new ClientExchange(
-    { request, response: new ServerResponse(request) },
-    { id, dialect: format.dialect, language: 'en', client: { address: '', local: true }, nowMs },
-  )
+  const call = new ClientExchange(new NoAnswer(), {
+    id,
+    dialect: format.dialect,
+    language: 'en',
+    client: { address: '', local: true },
+    startedMs: nowMs,
+    request: new DetachedRequest('', {}, body),
+  })
   return {
     call,
     caller: nobody,

@@ -1,8 +1,6 @@
-import { ServerResponse } from 'node:http'
 import { inBothLanguages, type Text } from '../../../contract/text.ts'
 import { AppError } from '../../lib/failure.ts'
 import { newRequestId } from '../../lib/ids.ts'
-import { newDetachedRequest } from '../../lib/node-internals.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import { wireFormats } from '../../protocols/index.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
@@ -12,7 +10,9 @@ import { noToken } from '../admission/authenticate.ts'
 import { type AdmissionParts, admitRequest } from '../admission/admit-request.ts'
 import { asAppError } from '../charge/end-of-call.ts'
 import { type AnswerParts, answerRequest } from '../attempt/answer-request.ts'
+import { NoAnswer } from '../http/answer.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
+import { DetachedRequest } from '../http/detached-request.ts'
 import { ReplyRecorder } from '../http/reply-recorder.ts'
 
 /** The parts that a call of the site uses. */
@@ -85,21 +85,16 @@ const replyBytesMax = 1024 * 1024
 /** The site is not a user. Models without a price are refused, as for callers. */
 const site: RelayCaller = { userId: 0, username: '', role: 0, userGroup: '', acceptsUnpriced: false, ...noToken }
 
-function newCall({ format, model }: SiteCall, nowMs: number): ClientExchange {
-  const request = newDetachedRequest()
-  // There is no body left to read.
-  request.complete = true
-  const call = new ClientExchange(
-    { request, response: new ServerResponse(request) },
-    {
-      id: newRequestId(nowMs),
-      dialect: wireFormats[format].dialect,
-      language: 'en',
-      client: { address: '', local: true },
-      nowMs,
-    },
-  )
-  call.asked = { model, stream: false }
+function newCall({ format, model, body }: SiteCall, startedMs: number): ClientExchange {
+  const call = new ClientExchange(new NoAnswer(), {
+    id: newRequestId(startedMs),
+    dialect: wireFormats[format].dialect,
+    language: 'en',
+    client: { address: '', local: true },
+    startedMs,
+    request: new DetachedRequest('', {}, body),
+  })
+  call.notes.asked = { model, stream: false }
   return call
 }
 

@@ -64,11 +64,11 @@ async function serve(
   if (asked.length > 255) fail('field_invalid', { field: 'model', reason: 'at most 255 characters' })
   const model = replacementOf(app, asked) ?? asked
   const replaces = model === asked ? undefined : asked
-  call.asked = { model }
+  call.notes.asked = { model }
   const group = authorizeModel(app, caller, { model, format: 'openai.realtime', replaces })
   if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
   const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
-  call.group = group
+  call.notes.group = group
   const { id, client, notes } = call
   const bill = new RealtimeBill(app, { id, address: client.address, notes, caller, model, group, price, replaces })
   await bill.hold({ ...noUsage, input: firstInput, audioOutput: longestAnswer(model, app.options.current.PreConsumedQuota) })

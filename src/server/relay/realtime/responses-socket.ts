@@ -1,4 +1,3 @@
-import { finished } from 'node:stream/promises'
 import type { WebSocket } from 'ws'
 import { seconds } from '../../lib/clock.ts'
 import { AppError, fail } from '../../lib/failure.ts'
@@ -16,7 +15,8 @@ import { authorizeModel } from '../admission/authorize-request.ts'
 import { asAppError, type EndParts, noteEndOfCall } from '../charge/end-of-call.ts'
 import type { RelayEndpoint } from '../http/endpoints.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
-import { detachedRequest, FrameResponse } from '../http/detached-exchange.ts'
+import { DetachedRequest } from '../http/detached-request.ts'
+import { FrameAnswer } from '../http/frame-answer.ts'
 import { SocketPeer } from '../http/socket-peer.ts'
 import type { Handshake, Stoppable } from './handshake.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
@@ -123,40 +123,40 @@ class ResponsesSession implements Stoppable {
     if (this.#isCut) return this.#tell(new AppError('server_stopping'), streamId)
     const { type: _type, stream_id: _id, generate, ...asked } = event
     const body = { ...this.#remembered.expand(asked), stream: true }
-    const response = this.#responseTo(body, streamId)
-    const call = new ClientExchange(
-      { request: detachedRequest(this.#call.request, endpoint.path, body, turnStateIn(body)), response: response.asResponse() },
-      {
-        id: newRequestId(this.#app.now()),
-        dialect: 'openai',
-        language: 'en',
-        client: this.#call.client,
-        nowMs: this.#app.steady(),
-      },
-    )
+    const answer = this.#answerTo(body, streamId)
+    const request = new DetachedRequest(endpoint.path, { ...this.#call.request.headers, ...turnStateIn(body) }, body)
+    const { now, steady, callTracer } = this.#app
     const { format } = endpoint
-    if (this.#app.callTracer)
-      call.trace = this.#app.callTracer.begin({ headers: call.request.headers, format, startedMs: call.startedMs })
+    const startedMs = steady()
+    const call = new ClientExchange(answer, {
+      id: newRequestId(now()),
+      dialect: 'openai',
+      language: 'en',
+      client: this.#call.client,
+      startedMs,
+      request,
+      trace: callTracer?.begin({ headers: request.headers, format, startedMs }),
+    })
     this.#running.add(call)
     let outcome = '200'
     try {
       await (generate === false ? this.#warmUp(body, call) : this.#answerCall(endpoint, call))
-      outcome = String(response.statusCode)
+      outcome = String(call.status)
     } catch (error) {
       const appError = asAppError(this.#app, call, error)
       outcome = appError.code
       call.sendError(appError)
     }
-    await finished(response).catch(() => {})
+    await answer.over
     this.#running.delete(call)
     noteEndOfCall(this.#app, call, endpoint)
     this.#app.metrics.relayRequests.count(format, outcome)
   }
 
-  #responseTo(body: JsonObject, streamId: string): FrameResponse {
+  #answerTo(body: JsonObject, streamId: string): FrameAnswer {
     const note = new AnswerNote()
     const inStream = streamId === '' ? {} : { stream_id: streamId }
-    return new FrameResponse(this.#peer, {
+    return new FrameAnswer(this.#peer, {
       opening: (headers) => turnStateEvent(headers, inStream),
       event: (data) => {
         this.#seen.note(data)

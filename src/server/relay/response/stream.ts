@@ -189,11 +189,12 @@ export class StreamReply implements Receiver {
 
   #commit(): void {
     if (!this.#call.isCommitted) {
-      this.#call.begin({
+      const headers = {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
-      })
+      }
+      this.#call.begin(headers, this.#facts.adapter.heartbeat)
     }
     const early = this.#early
     this.#early = ''

@@ -73,7 +73,7 @@ async function answer(
   const model = kept?.model ?? own?.model
   if (model === undefined)
     return fail(app.localResponses.isOn ? 'response_unknown' : 'response_not_kept', { id: id.slice(0, 100) })
-  call.asked = { model }
+  call.notes.asked = { model }
   if (caller.modelLimits && !caller.modelLimits.has(model)) fail('token_model_forbidden', { model })
   const query = queryOf(call)
   if (own) return answerLocal(app, call, own, { action, query })

@@ -1,10 +1,10 @@
-import { finished } from 'node:stream/promises'
 import { background, type Logger } from '../../lib/logger.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { closingEvent, isTerminalEvent, numberOf } from '../../protocols/openai-responses/background.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
-import { detachedRequest, FrameResponse } from '../http/detached-exchange.ts'
+import { DetachedRequest } from '../http/detached-request.ts'
+import { FrameAnswer } from '../http/frame-answer.ts'
 import { parse } from '../response/sse-interceptor.ts'
 import type { LocalResponse, LocalResponses, NumberedEvent, Owned } from '../conversations/local-responses.ts'
 
@@ -24,7 +24,7 @@ export class BackgroundRun {
   /** The call that the relay answers. */
   readonly call: ClientExchange
   readonly #app: RunParts
-  readonly #answer: FrameResponse
+  readonly #answer: FrameAnswer
   readonly #own: LocalResponse
   readonly #events: NumberedEvent[]
   readonly #items: unknown[] = []
@@ -44,20 +44,16 @@ export class BackgroundRun {
     this.#app = app
     this.#own = own
     this.#events = begun.map((event, number) => ({ number, data: JSON.stringify(event) }))
-    this.#answer = new FrameResponse(
+    this.#answer = new FrameAnswer(
       { send: (data) => this.#take(data) },
       { event: (data) => data, error: (_status, body) => this.#fail(body) },
     )
-    const { id, dialect, language, client, startedMs: nowMs } = call
-    this.call = new ClientExchange(
-      { request: detachedRequest(call.request, call.request.url ?? '', {}), response: this.#answer.asResponse() },
-      { id, dialect, language, client, nowMs },
-    )
-    this.call.caller = call.caller
-    this.call.asked = call.asked
-    this.call.group = call.group
-    this.call.notes.holdMs = call.notes.holdMs
-    this.call.trace = call.trace
+    const { id, dialect, language, client, startedMs, request, trace, notes } = call
+    const { url = '', headers } = request
+    const detached = new DetachedRequest(url, headers, {})
+    this.call = new ClientExchange(this.#answer, { id, dialect, language, client, startedMs, request: detached, trace })
+    const { caller, asked, group, holdMs } = notes
+    Object.assign(this.call.notes, { caller, asked, group, holdMs })
     this.#beat = app.deadlines.after(beatMs, () => this.#writeDown())
   }
 
@@ -88,7 +84,7 @@ export class BackgroundRun {
 
   /** Stores its end, after the request was answered or aborted. */
   async end(): Promise<void> {
-    await finished(this.#answer).catch(() => {})
+    await this.#answer.over
     this.#app.deadlines.cancel(this.#beat)
     await this.#writing
     const last = (this.#error ? undefined : this.#last) ?? this.#closing()
@@ -152,7 +148,7 @@ export class BackgroundRun {
     this.#writing = writing
       .catch(() => {})
       .then(() => {
-        if (!this.#answer.destroyed) this.#app.deadlines.refresh(this.#beat, beatMs)
+        if (!this.#answer.isOver) this.#app.deadlines.refresh(this.#beat, beatMs)
       })
   }
 
