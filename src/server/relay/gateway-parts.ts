@@ -21,14 +21,14 @@ import type { CallTracer } from '../usage/call-traces.ts'
 import type { CallObservers } from '../usage/ended-calls.ts'
 import type { FailedCalls } from '../usage/failed-calls.ts'
 import type { Recordings } from '../usage/recordings.ts'
-import type { Ledger } from '../wallet/ledger.ts'
+import type { CallLedger } from '../wallet/ledger.ts'
 
 /** The parts of the server that the relay uses and does not own. */
 export interface GatewayParts extends Core {
   readonly callerLog: CallerLog
   readonly sessions: Sessions
   readonly authenticator: Authenticator
-  readonly ledger: Ledger
+  readonly ledger: CallLedger
   readonly endpointMisses: EndpointMisses
   readonly catalog: Catalog
   readonly priceBook: PriceBook

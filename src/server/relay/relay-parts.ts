@@ -1,3 +1,4 @@
+import type { Ledger } from '../wallet/ledger.ts'
 import type { EmptyBalances } from './admission/authenticate.ts'
 import type { HoldShares } from './admission/hold-shares.ts'
 import type { PromptCounter } from './admission/prompt-counter.ts'
@@ -13,6 +14,8 @@ import type { AccessTokens } from './upstream/call-upstream.ts'
 
 /** All parts of the server that the relay uses. Its rooms take those that they own or that come before them. */
 export interface RelayParts extends GatewayParts, ConversationParts {
+  /** Whole, for the refund of a task; calls use the face of `CallLedger`. */
+  readonly ledger: Ledger
   readonly emptyBalances: EmptyBalances
   readonly holdShares: HoldShares
   readonly promptCounter: PromptCounter

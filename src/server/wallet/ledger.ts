@@ -11,7 +11,32 @@ import type { BudgetWindow } from './budget-window.ts'
  * `tokens.remain_quota` by use, `tokens.held`, `tokens.used_quota`, `channels.used_quota`, `ledger`, `holds`, `site_costs`,
  * `budget_charges`, `budget_sums.charged`, `budget_sums.held`.
  */
-export interface Ledger {
+export interface Ledger extends CallLedger {
+  /**
+   * Adds a signed amount to a user's balance inside the caller's transaction, with its own ledger row. `reference` is unique: a
+   * second credit with the same reference throws the database's unique violation. Call `refresh` after the commit.
+   */
+  credit(within: Within, credit: Credit): Promise<void>
+  /**
+   * Reads a user's or token's balance, or the sums of all budgets, again after an outside change was committed. Messages on the bus
+   * about a changed user, token or budget do the same.
+   */
+  refresh(account: Changed): void
+  /**
+   * Settles or releases the holds of dead nodes, and returns the counts. Run at the start, and by a job more often than every
+   * minute. At most 1,000 at a time.
+   */
+  expire(): Promise<{ settled: number; released: number }>
+  /** The users whose charges this node has written since the last call: their balances have decreased. */
+  takeSpenders(): number[]
+  /** Number of requests that hold quota on this node now. */
+  readonly openHolds: number
+  /** Waits until everything queued is durable, then closes. */
+  close(): Promise<void>
+}
+
+/** What one call does with money. */
+export interface CallLedger {
   /**
    * Reserves `amount` on the user and, when `tokenId` is not 0 and the token is not unlimited, on the token, in one step: granted
    * when both have `needs` free, which is the amount itself when absent, and all of its budgets too. Throws `quota_insufficient`,
@@ -43,27 +68,6 @@ export interface Ledger {
   release(hold: Hold): Promise<void> | void
   /** Records a checkpoint of a running stream, so that another start can settle it by the rule for interrupted calls. */
   checkpoint(hold: Hold, charge: Charge): void
-  /**
-   * Adds a signed amount to a user's balance inside the caller's transaction, with its own ledger row. `reference` is unique: a
-   * second credit with the same reference throws the database's unique violation. Call `refresh` after the commit.
-   */
-  credit(within: Within, credit: Credit): Promise<void>
-  /**
-   * Reads a user's or token's balance, or the sums of all budgets, again after an outside change was committed. Messages on the bus
-   * about a changed user, token or budget do the same.
-   */
-  refresh(account: Changed): void
-  /**
-   * Settles or releases the holds of dead nodes, and returns the counts. Run at the start, and by a job more often than every
-   * minute. At most 1,000 at a time.
-   */
-  expire(): Promise<{ settled: number; released: number }>
-  /** The users whose charges this node has written since the last call: their balances have decreased. */
-  takeSpenders(): number[]
-  /** Number of requests that hold quota on this node now. */
-  readonly openHolds: number
-  /** Waits until everything queued is durable, then closes. */
-  close(): Promise<void>
 }
 
 /** A change of balances that was committed by another part. An id of 0 means all of them. */

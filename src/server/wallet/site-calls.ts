@@ -5,7 +5,7 @@ import type { Database } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
-import type { Charge, Hold, Ledger } from './ledger.ts'
+import type { CallLedger, Charge, Hold } from './ledger.ts'
 
 /**
  * The cost of calls that the site makes itself: no user pays, the site bears the cost. They hold, settle and release like others,
@@ -22,7 +22,7 @@ export interface SiteAllowance {
   readonly unitsPerDay: number
 }
 
-interface SiteCallLedger extends Ledger {
+interface SiteCallLedger extends CallLedger {
   /** Units that its call has cost so far. */
   readonly spent: number
 }
@@ -51,12 +51,6 @@ export function siteCallLedger(parts: Parts, model: string, allowance: SiteAllow
     checkpoint() {},
     withdraw: async () => false,
     charged: async () => undefined,
-    credit: async () => {},
-    refresh() {},
-    takeSpenders: () => [],
-    expire: async () => ({ settled: 0, released: 0 }),
-    openHolds: 0,
-    close: async () => {},
   }
 }
 

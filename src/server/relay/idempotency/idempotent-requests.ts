@@ -4,7 +4,7 @@ import { ExcessCleanup, type Store } from '../../lib/excess-cleanup.ts'
 import { fail } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
 import { type Core, isOnlyNode } from '../../options/core.ts'
-import type { Ledger } from '../../wallet/ledger.ts'
+import type { CallLedger } from '../../wallet/ledger.ts'
 import type { Body } from '../http/read-body.ts'
 import type { RecordedReply } from '../http/reply-recorder.ts'
 
@@ -53,7 +53,7 @@ interface StoredReply {
  */
 export class IdempotentRequests {
   readonly #core: Core
-  readonly #ledger: Ledger
+  readonly #ledger: CallLedger
   /** Whether this process has the undelivered reply to a request, which the next request with the key gets. */
   readonly #isKept: (requestId: string) => boolean
   /** Requests of this process that run under a key, by request id. */
@@ -61,7 +61,7 @@ export class IdempotentRequests {
   readonly #renewal: NodeJS.Timeout
   readonly #cleanup: ExcessCleanup<StoredReply>
 
-  constructor(core: Core, ledger: Ledger, isKept: (requestId: string) => boolean) {
+  constructor(core: Core, ledger: CallLedger, isKept: (requestId: string) => boolean) {
     this.#core = core
     this.#ledger = ledger
     this.#cleanup = new ExcessCleanup(storedReplies(core))

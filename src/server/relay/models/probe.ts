@@ -11,7 +11,7 @@ import { wireFormats } from '../../protocols/index.ts'
 import { outputLimitMember } from '../../protocols/openai-chat/models.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import type { Ledger } from '../../wallet/ledger.ts'
+import type { CallLedger } from '../../wallet/ledger.ts'
 import { noToken } from '../admission/authenticate.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { type AttemptParts, attemptChannel } from '../attempt/attempt.ts'
@@ -129,7 +129,7 @@ const nobody: RelayCaller = {
 }
 
 /** A test is free: nothing is held, charged or logged. */
-const noLedger: Ledger = {
+const noLedger: CallLedger = {
   hold() {},
   extend() {},
   settle: async () => {},
@@ -137,12 +137,6 @@ const noLedger: Ledger = {
   release() {},
   checkpoint() {},
   withdraw: async () => false,
-  credit: async () => {},
-  refresh() {},
-  takeSpenders: () => [],
-  expire: async () => ({ settled: 0, released: 0 }),
-  openHolds: 0,
-  close: async () => {},
 }
 
 /** The smallest request that shows whether a model answers. */

@@ -15,7 +15,7 @@ import { readEnd } from '../../protocols/openai-responses/states.ts'
 import { hasBothSides, withSides } from '../../protocols/usage-sides.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import { readWindows, windowsText } from '../../wallet/budget-window.ts'
-import type { Hold, Ledger } from '../../wallet/ledger.ts'
+import type { Hold, CallLedger } from '../../wallet/ledger.ts'
 import type { CallKind, HoldShares } from '../admission/hold-shares.ts'
 import { type AnsweredParts, noteAnswered } from '../charge/answered.ts'
 import type { Billed } from '../charge/billed.ts'
@@ -60,11 +60,11 @@ const claimedMax = 50
  */
 export class PendingResponses {
   readonly #core: Core
-  readonly #ledger: Ledger
+  readonly #ledger: CallLedger
   /** Holds of pending responses on this node, by request. */
   readonly #holds = new Map<string, Hold>()
 
-  constructor(core: Core, ledger: Ledger) {
+  constructor(core: Core, ledger: CallLedger) {
     this.#core = core
     this.#ledger = ledger
   }
@@ -227,7 +227,7 @@ function readRow(row: Row): PendingResponse {
 /** The parts that charging a pending response uses. */
 export interface PendingChargeParts extends AnsweredParts, Pick<Core, 'now' | 'options' | 'steady'> {
   readonly holdShares: HoldShares
-  readonly ledger: Ledger
+  readonly ledger: CallLedger
   readonly pendingResponses: PendingResponses
   readonly upstreamResponses: UpstreamResponses
 }
