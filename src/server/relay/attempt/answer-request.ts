@@ -7,6 +7,7 @@ import { inDialect } from '../../protocols/error-dialect.ts'
 import { failedStream } from '../../protocols/openai-responses/failed-stream.ts'
 import { enterChannelBudgets } from '../admission/budgets.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
+import type { PartialReply } from '../response/adapter.ts'
 import { errorOf, type TryParts, tryChannels } from '../try-channels/try-channels.ts'
 import { type AttemptParts, attemptChannel } from './attempt.ts'
 import { settleLost } from './settle-attempt.ts'
@@ -37,7 +38,7 @@ export async function answerRequest(app: AnswerParts, request: AdmittedRequest, 
 async function answer(app: AnswerParts, request: AdmittedRequest, shared: SharedByAttempts): Promise<void> {
   const { call, caller, body, facts, format, group, hold, inputTokens, storingChannel } = request
   const { model } = facts
-  let lost: AttemptState | undefined
+  let lost: { readonly state: AttemptState; readonly part: PartialReply } | undefined
   const wanted = {
     ...{ call, caller, group, model, inputTokens, format: format.format, home: storingChannel },
     session: () =>
@@ -50,14 +51,13 @@ async function answer(app: AnswerParts, request: AdmittedRequest, shared: Shared
     enterBudgets: (channelId: number) => enterChannelBudgets(app, hold, channelId),
   }
   const tried = await tryChannels(app, wanted, async (attempt) => {
-    const { outcome, state } = await attemptChannel(app, { ...attempt, request, shared })
-    if (outcome === 'answered') return state
-    if (state.lost) lost = state
-    return outcome
+    const { failure, brokeOff, lost: part, state } = await attemptChannel(app, { ...attempt, request, shared })
+    if (part) lost = { state, part }
+    return failure ?? { upstreamModel: state.upstreamModel, ...(brokeOff ? { brokeOff } : {}) }
   })
   if (tried.answer) return
 
-  if (lost?.lost) await settleLost(app, lost, lost.lost)
+  if (lost) await settleLost(app, lost.state, lost.part)
   else await release(app, request)
   const error = errorOf(tried, wanted, { promptTokens: inputTokens, sent: body.bytes })
   if (isSentInStream(request, error)) failInStream(request, error)

@@ -28,7 +28,6 @@ import type { PendingResponses } from '../stored-responses/pending-responses.ts'
 import type { UndeliveredReplies } from '../idempotency/undelivered-replies.ts'
 import type { AttemptState, BegunAttempt } from '../response/attempt-state.ts'
 
-type Result = 'answered' | UpstreamFailure
 type AnyTarget = Target | MultiTarget
 
 /** The parts that sending a prepared request and settling its reply use. */
@@ -39,36 +38,44 @@ type ExchangeParts = UpstreamCallParts &
 /** The parts that an attempt uses. */
 export type AttemptParts = Core & PrepareParts & ExchangeParts & Pick<GatewayParts, 'endpointMisses'>
 
-/** The outcome of an attempt on a channel, and its state. */
-export interface Attempted {
-  readonly outcome: Result
+/**
+ * How an attempt ended. Without a failure, the caller has the answer and its charge is durable, or the caller disconnected and the
+ * usage is charged.
+ */
+interface Ended {
+  /** There is no output and no charge: another channel may be tried unless the answer is committed. */
+  readonly failure?: UpstreamFailure
+  /** Partial reply of which the caller received nothing: charged unless another channel answers. */
+  readonly lost?: PartialReply
+  /** Failure after the reply had begun: the caller keeps the partial reply, and the channel is at fault. */
+  readonly brokeOff?: UpstreamFailure
+}
+
+const answered: Ended = {}
+
+/** The end of an attempt on a channel, and its state. */
+export interface Attempted extends Ended {
   readonly state: AttemptState
 }
 
-/**
- * Sends the request to one channel. `answered`: the caller has the answer and its charge is durable, or the caller disconnected and
- * the usage is charged. A failure: there is no output and no charge, so that another channel may be tried unless the answer is
- * committed.
- */
+/** Sends the request to one channel. */
 export async function attemptChannel(app: AttemptParts, begun: BegunAttempt): Promise<Attempted> {
   const first = await attemptOnce(app, begun)
-  const { outcome, state } = first
-  const missing = missingEndpoint(app, state, outcome)
-  if (!missing && (outcome === 'answered' || !isWorthRetry(app, state, outcome))) return first
+  const { failure, state } = first
+  const missing = missingEndpoint(app, state, failure)
+  if (!missing && !(failure && isWorthRetry(app, state, failure))) return first
   return attemptOnce(app, missing ? { ...begun, channel: withoutEndpoint(begun.channel, missing) } : begun)
 }
 
 async function attemptOnce(app: PrepareParts & ExchangeParts, begun: BegunAttempt): Promise<Attempted> {
   const preparing = prepare(app, begun)
   const prepared = preparing instanceof Promise ? await preparing : preparing
-  if (prepared instanceof UpstreamFailure)
-    return { outcome: withCleanFacts(prepared, begun.channel, neverSent(begun)), state: stateOf(begun, { upstreamModel: '' }) }
+  if (prepared instanceof UpstreamFailure) {
+    const neverSent = { upstream: '', asked: begun.request.facts.model }
+    return { failure: withCleanFacts(prepared, begun.channel, neverSent), state: stateOf(begun, { upstreamModel: '' }) }
+  }
   const state = stateOf(begun, prepared)
-  return { outcome: await run(app, state, prepared), state }
-}
-
-function neverSent({ request }: BegunAttempt): { upstream: string; asked: string } {
-  return { upstream: '', asked: request.facts.model }
+  return { ...(await run(app, state, prepared)), state }
 }
 
 function stateOf(
@@ -86,7 +93,7 @@ function modelSent({ provider }: BegunAttempt['channel'], name: string): string 
   return provider.namesDeployments && !provider.models.includes(name) ? '' : name
 }
 
-function run(app: ExchangeParts, attempt: AttemptState, prepared: Prepared): Promise<Result> {
+function run(app: ExchangeParts, attempt: AttemptState, prepared: Prepared): Promise<Ended> {
   const { request } = attempt
   const target = notingRepeats(attempt, attempt.trace ? traced(prepared.target, attempt.trace) : prepared.target)
   const own = attempt.trace ? tracedAdapter(prepared.adapter, attempt.trace) : prepared.adapter
@@ -116,7 +123,7 @@ async function attemptBytes(
   app: SettleParts & Pick<GatewayParts, 'deadlines'> & { readonly undelivered: UndeliveredReplies },
   attempt: AttemptState,
   target: AnyTarget,
-): Promise<Result> {
+): Promise<Ended> {
   const { request } = attempt
   const { call } = request
   let exchange: Running | undefined
@@ -130,25 +137,30 @@ async function attemptBytes(
   })
   call.onAborted(undefined)
 
-  if (outcome === 'gone') return settleGone(app, attempt, exchange, noReply)
+  if (outcome === 'gone') return leave(app, attempt, exchange, noReply)
   if (outcome === 'complete') {
     const partial = { ...noReply, usage: exchange?.usage }
     const ending = await endingOf(request, partial)
-    if (!(await isReading(call, app.deadlines, () => reply?.sendEarly()))) return settleGone(app, attempt, exchange, partial)
+    if (!(await isReading(call, app.deadlines, () => reply?.sendEarly()))) return leave(app, attempt, exchange, partial)
     if (reply && !call.isCommitted) {
-      if (!(await settleReply(app, attempt, ending, reply.unsent))) return 'answered'
+      if (!(await settleReply(app, attempt, ending, reply.unsent))) return answered
     } else await settle(app, attempt, ending)
     reply?.close()
-    return 'answered'
+    return answered
   }
   const failure = cleanFailure(attempt, outcome)
-  if (!call.isCommitted) return failure
-  attempt.brokeOff = failure
+  if (!call.isCommitted) return { failure }
   await settle(app, attempt, await endingOf(request, noReply, brokenOffBy(failure)))
   call.noteError(failure.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes }))
   // A truncated file must not look complete.
   call.drop()
-  return 'answered'
+  return { brokeOff: failure }
+}
+
+/** Charges what a caller who has disconnected may owe. */
+async function leave(app: SettleParts, attempt: AttemptState, exchange: Running | undefined, partial: PartialReply): Promise<Ended> {
+  await settleGone(app, attempt, exchange, partial)
+  return answered
 }
 
 async function attemptWhole(
@@ -156,7 +168,7 @@ async function attemptWhole(
   attempt: AttemptState,
   target: AnyTarget,
   adapter: ResponseAdapter,
-): Promise<Result> {
+): Promise<Ended> {
   const { request } = attempt
   const { call } = request
   let exchange: Running | undefined
@@ -169,31 +181,31 @@ async function attemptWhole(
   })
   call.onAborted(undefined)
 
-  if (outcome === 'gone') return settleGone(app, attempt, exchange, reply?.part() ?? noReply)
+  if (outcome === 'gone') return leave(app, attempt, exchange, reply?.part() ?? noReply)
   if (outcome instanceof UpstreamFailure) {
-    const partial = reply?.isBrokenOff ? reply.part() : undefined
-    if (partial) attempt.lost = partial
-    return cleanFailure(attempt, outcome)
+    const lost = reply?.isBrokenOff ? reply.part() : undefined
+    const failure = cleanFailure(attempt, outcome)
+    return lost ? { failure, lost } : { failure }
   }
 
   const running = runsOn(attempt)
   if (running && (await running.catch((error: unknown) => disown(app, attempt, error)))) {
     request.lease?.noteTokens(request.inputTokens)
     call.answer(outcome.contentType, outcome.write(noUsage))
-    return 'answered'
+    return answered
   }
   const partial = whole({ ...outcome, usage: outcome.usage ?? exchange?.usage })
   const counting = endOf(request, partial, exchange)
   const ending = counting instanceof Promise ? await counting : counting
   const body = outcome.write(ending.usage)
   const reading = isReading(call, app.deadlines, () => call.answerEarly(outcome.contentType, body))
-  if (!(reading instanceof Promise ? await reading : reading)) return settleGone(app, attempt, exchange, partial)
+  if (!(reading instanceof Promise ? await reading : reading)) return leave(app, attempt, exchange, partial)
   const { contentType } = outcome
-  if (!(await settleReply(app, attempt, ending, { contentType, body }))) return 'answered'
+  if (!(await settleReply(app, attempt, ending, { contentType, body }))) return answered
   const storing = storeAnswer(app, attempt, { whole: body })
   if (storing) await storing
   call.answer(contentType, body)
-  return 'answered'
+  return answered
 }
 
 async function attemptStream(
@@ -201,7 +213,7 @@ async function attemptStream(
   attempt: AttemptState,
   target: AnyTarget,
   adapter: ResponseAdapter,
-): Promise<Result> {
+): Promise<Ended> {
   const { request, channel } = attempt
   const { call } = request
   let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
@@ -232,23 +244,22 @@ async function attemptStream(
   }
 
   if (outcome === 'gone')
-    return (await isLeftOpen(app, attempt)) ? 'answered' : settleGone(app, attempt, exchange, reply.interceptor)
+    return (await isLeftOpen(app, attempt)) ? answered : leave(app, attempt, exchange, reply.interceptor)
   if (outcome === 'complete') return completeStream(app, attempt, exchange, reply, reply.interceptor)
   if (!(outcome instanceof UpstreamFailure)) return completeStream(app, attempt, exchange, reply, whole(outcome), outcome.write)
 
   const failure = cleanFailure(attempt, outcome)
   if (!reply.interceptor.hasOutput) {
     await withdrawResponse(app, attempt)
-    return failure
+    return { failure }
   }
-  attempt.brokeOff = failure
   if (!(await isLeftOpen(app, attempt)))
     await settle(app, attempt, await endingOf(request, reply.interceptor, brokenOffBy(failure)))
   call.sendError(failure.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes }), (facts) =>
     reply.interceptor.writeError?.(facts),
   )
   app.callerLog.of(call.client).warn({ request: call.id, channel: channel.id, reason: failure.reason }, 'a stream was cut off')
-  return 'answered'
+  return { brokeOff: failure }
 }
 
 async function completeStream(
@@ -258,7 +269,7 @@ async function completeStream(
   reply: StreamReply,
   partial: PartialReply,
   write = (billed: Usage) => reply.interceptor.ending(billed),
-): Promise<Result> {
+): Promise<Ended> {
   const { request } = attempt
   // The rest of a stopped reply is not read. An upstream that leaves its connection open after the terminal event is cut off.
   if (partial.stopped) exchange.abort()
@@ -267,14 +278,14 @@ async function completeStream(
   const ending = counting instanceof Promise ? await counting : counting
   const last = write(ending.usage)
   const reading = isReading(request.call, app.deadlines, () => request.call.probe())
-  if (!(reading instanceof Promise ? await reading : reading)) return settleGone(app, attempt, exchange, partial)
+  if (!(reading instanceof Promise ? await reading : reading)) return leave(app, attempt, exchange, partial)
   const chargedMs = app.steady()
   await settle(app, attempt, ending)
   request.call.notes.commitMs = Math.max(0, app.steady() - chargedMs)
   const storing = storeAnswer(app, attempt, { last })
   if (storing) await storing
   reply.close(last)
-  return 'answered'
+  return answered
 }
 
 /** The failure without the channel's secrets, with the caller's and the upstream's model names. */

@@ -288,10 +288,10 @@ export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: A
 export function missingEndpoint(
   app: Core & Pick<GatewayParts, 'endpointMisses'>,
   { request, channel }: AttemptState,
-  result: 'answered' | UpstreamFailure,
+  failure: UpstreamFailure | undefined,
 ): OptionalEndpoint | undefined {
   const { format, facts, body, call, storingChannel } = request
-  const isMissing = result !== 'answered' && result.isOfMissingEndpoint
+  const isMissing = failure?.isOfMissingEndpoint === true
   if (!isMissing && !app.endpointMisses.any) return undefined
   const asked = { format: format.format, model: resolveModel(channel, facts.model), body: body.json }
   const endpoint = optionalEndpointOf(upstreamFormat(channel, asked) ?? format.format)

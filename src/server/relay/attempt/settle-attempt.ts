@@ -33,14 +33,13 @@ export async function settleGone(
   attempt: AttemptState,
   exchange: Running | undefined,
   partial: PartialReply,
-): Promise<'answered'> {
+): Promise<void> {
   const { request } = attempt
   if (exchange?.wasSent) await settle(app, attempt, await endingOf(request, partial, 'client'))
   else {
     app.holdShares.ended(request.caller.userId, request.hold.requestId)
     await app.ledger.release(request.hold)
   }
-  return 'answered'
 }
 
 /** Settles a reply before any of it is sent. False when the charge is late and the caller got an error instead. */

@@ -72,8 +72,9 @@ export async function probeKey(app: ProbeParts, channel: RunningChannel, model: 
 async function tryAttempt(app: AttemptParts, request: ProbeRequest, channel: RunningChannel) {
   try {
     const begun = { request: admitted(request, app.steady()), shared: {}, channel, failed: [], noteRepeat() {} }
-    const { outcome } = await attemptChannel(app, { ...begun, choice: 'only' })
-    return outcome !== 'answered' && outcome.kind === 'untranslatable' ? 'cannot' : outcome
+    const { failure } = await attemptChannel(app, { ...begun, choice: 'only' })
+    if (failure?.kind === 'untranslatable') return 'cannot'
+    return failure ?? 'answered'
   } catch (error) {
     // The gateway itself refuses the request, which is no result about the upstream.
     if (error instanceof AppError) return 'cannot'

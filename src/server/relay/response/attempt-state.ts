@@ -2,9 +2,8 @@ import type { AnsweredModel } from '../../protocols/answered-model.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { ChannelAttempt } from '../try-channels/attempt-notes.ts'
-import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { RequestMedia } from '../upstream/fetch-media.ts'
-import type { PartialReply, WrittenFacts } from './adapter.ts'
+import type { WrittenFacts } from './adapter.ts'
 
 /** State that the attempts of one request share. */
 export interface SharedByAttempts {
@@ -26,12 +25,8 @@ export interface BegunAttempt extends ChannelAttempt {
 export interface AttemptState extends BegunAttempt, WrittenFacts {
   /** Which model the reply says has answered. */
   readonly answered: AnsweredModel
-  /** The response that the upstream stores. */
+  /** The response that the upstream stores, once its id is read. Only `store-answer.ts` writes it. */
   response?: NotedResponse
-  /** Failure after the reply had begun: the caller keeps the partial reply, and the channel is at fault. */
-  brokeOff?: UpstreamFailure
-  /** Partial reply of which the caller received nothing: charged unless another channel answers. */
-  lost?: PartialReply
 }
 
 /** A response that the upstream stores. */
