@@ -8,7 +8,7 @@ import { Sessions } from './accounts/sessions.ts'
 import { AnsweredModels } from './channels/answered-models.ts'
 import { addChannelMetrics } from './channels/channel-metrics.ts'
 import { EndpointMisses } from './channels/missing-endpoints.ts'
-import { openChannels } from './channels/model-index.ts'
+import { type ChannelIndex, openChannels } from './channels/model-index.ts'
 import { PromptAdditions } from './channels/prompt-additions.ts'
 import { Spending } from './channels/spending.ts'
 import { Traffic, type TrafficUpdate, usdPerCall } from './channels/traffic.ts'
@@ -27,7 +27,7 @@ import { tightenFiles } from './lib/private-files.ts'
 import { Deadlines } from './lib/timer-wheel.ts'
 import { version } from './lib/version.ts'
 import { Budgets } from './limits/budgets.ts'
-import { openCounters } from './limits/counters.ts'
+import { type Counters, openCounters } from './limits/counters.ts'
 import type { RedisTiming } from './limits/redis-windows.ts'
 import { RequestLimits } from './limits/request-limits.ts'
 import { RunningDownloads } from './limits/running-downloads.ts'
@@ -37,7 +37,7 @@ import { Mailer } from './notify/mailer.ts'
 import { openCore } from './open-core.ts'
 import type { Core } from './options/core.ts'
 import type { App } from './parts.ts'
-import { openCatalog } from './pricing/catalog.ts'
+import { type Catalog, openCatalog } from './pricing/catalog.ts'
 import { openPriceBook } from './pricing/price-book.ts'
 import { loadShippedPrices } from './pricing/price-data.ts'
 import { EmptyBalances } from './relay/admission/authenticate.ts'
@@ -62,6 +62,7 @@ import { type CallObserver, CallObservers } from './usage/ended-calls.ts'
 import { FailedCalls } from './usage/failed-calls.ts'
 import { Recordings } from './usage/recordings.ts'
 import type { Telemetry } from './usage/telemetry/open-telemetry.ts'
+import type { Ledger } from './wallet/ledger.ts'
 import { openLedger } from './wallet/open-ledger.ts'
 import { StripeCalls } from './wallet/stripe-calls.ts'
 
@@ -106,51 +107,152 @@ export interface OpenApp {
 /** A machine that starts both may have the database later. */
 const databaseWaitMs = 60_000
 
-/** Builds all parts in the order of the import list, and closes them in reverse. The only place where parts are connected. */
+type Opened = AsyncDisposableStack
+
+/**
+ * Builds all parts in the order of the import list: the only place where parts are connected. Each part is closed with the server, or
+ * when a later one cannot be opened, in the reverse order.
+ */
 export async function openApp(env: Env, replaced: Replaceable = {}): Promise<OpenApp> {
-  const now = replaced.now ?? Date.now
-  const steady = replaced.steady ?? replaced.now ?? newSteadyClock()
-  const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
+  const opened = new AsyncDisposableStack()
+  try {
+    return await openAll(opened, env, replaced)
+  } catch (error) {
+    // Of several errors, the one of the start tells what to do.
+    await opened.disposeAsync().catch(() => {})
+    throw error
+  }
+}
+
+async function openAll(opened: Opened, env: Env, replaced: Replaceable): Promise<OpenApp> {
   // Loads while the database opens.
   const loadingPrices = loadShippedPrices()
+  const { core, createdKey } = await openBase(opened, env, replaced)
+  const upstream = opened.adopt(
+    new UpstreamAgents({
+      proxyOf: environmentProxy(env),
+      blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS,
+      newDispatcher:
+        env.UPSTREAM_CLIENT === 'undici' ? (await import('./lib/upstream-http/undici-pool.ts')).newUndiciPool : undefined,
+      ...replaced.upstream,
+    }),
+    (agents) => agents.close(),
+  )
+  const usage = await openUsage(opened, core, replaced)
+  const ledger = opened.adopt(await openLedger(core, replaced.commitWaitMs), (each) => each.close())
+  await ledger.expire()
+  const people = openPeople(opened, core, upstream, replaced)
+  const prices = await openPrices(opened, core, { loading: await loadingPrices, vendors: () => channels.channels.current })
+  const limits = await openLimits(opened, core, replaced)
+  const channels = await openChannelParts(opened, core, { upstream, ...prices, ...limits })
+  const relay = await openRelay(opened, core, { upstream, ledger, replaced })
+
+  const app: App = {
+    ...core,
+    ...usage,
+    ...people,
+    ...prices,
+    ...limits,
+    ...channels,
+    ...relay,
+    upstream,
+    ledger,
+    stripe: new StripeCalls(core, upstream, replaced.stripeAddress),
+    statusSnapshots: new StatusSnapshots({ ...core, ...channels, ...prices }),
+    version,
+    startedAt: seconds(core.now()),
+    startJob: (name) => runner.startNow(name),
+  }
+  const root = await createRoot(app)
+  const runner = opened.adopt(new JobRunner(app, jobs), (each) => each.stop())
+  return { app, createdKey, root, startJobs: () => runner.start(), close: () => opened.disposeAsync() }
+}
+
+async function openBase(opened: Opened, env: Env, replaced: Replaceable) {
+  const logger = replaced.logger ?? newLogger(env.LOG_LEVEL)
   if (existsSync(env.DATA_DIR))
     tightenFiles(env.DATA_DIR, (file, error) =>
       logger.error({ file, error }, 'other users of this machine can read a file of the server: its mode cannot be changed'),
     )
-  const {
-    core,
-    createdKey,
-    close: closeCore,
-  } = await openCore(env, {
-    ...{ now, steady, logger, databaseWaitMs },
-    prepare: (database) =>
-      migrate(database, { tell: (migration) => logger.info({ migration }, 'the database is brought up to date') }),
-  })
+  return opened.adopt(
+    await openCore(env, {
+      now: replaced.now ?? Date.now,
+      steady: replaced.steady ?? replaced.now ?? newSteadyClock(),
+      logger,
+      databaseWaitMs,
+      prepare: (database) =>
+        migrate(database, { tell: (migration) => logger.info({ migration }, 'the database is brought up to date') }),
+    }),
+    (core) => core.close(),
+  )
+}
 
-  const upstream = new UpstreamAgents({
-    proxyOf: environmentProxy(env),
-    blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS,
-    newDispatcher:
-      env.UPSTREAM_CLIENT === 'undici' ? (await import('./lib/upstream-http/undici-pool.ts')).newUndiciPool : undefined,
-    ...replaced.upstream,
-  })
-  const { siblings } = core
-  const ledger = await openLedger(core, replaced.commitWaitMs)
-  await ledger.expire()
-  const mailer = new Mailer(core, { certificates: replaced.mailCertificates })
-  const passwords = replaced.passwords ?? new Passwords()
-  const sessions = new Sessions(core)
-  const human = new HumanCheck(core, upstream, replaced.humanVerifier)
+/** Records of calls, and long reads of them. */
+async function openUsage(opened: Opened, core: Core, replaced: Replaceable) {
+  const { env, logger, now } = core
+  const reader = opened.adopt(await openReader(core.database), (each) => each.close())
+  const failedCalls = opened.adopt(new FailedCalls(core), (each) => each.close())
+  const recordings = opened.adopt(new Recordings(core), (each) => each.close())
+  await recordings.rules.refresh()
+  const callStatistics = opened.adopt(new CallStatistics(core), (each) => each.close())
+  const observers: CallObserver[] = [failedCalls, new CallMetrics(core), callStatistics, ...(replaced.callObservers ?? [])]
+  if (env.ACCESS_LOG !== '') observers.push(opened.adopt(new AccessLog(core, env.ACCESS_LOG), (log) => log.close()))
+  const telemetry = await telemetryOf(core)
+  if (telemetry) observers.push(...opened.adopt(telemetry, (each) => each.close()).observers)
+  return {
+    callerLog: new CallerLog(logger, now),
+    callObservers: new CallObservers(observers, logger),
+    callTracer: telemetry?.tracer,
+    callStatistics,
+    failedCalls,
+    recordings,
+    reader,
+    searches: new SearchQueue(reader),
+    downloads: new RunningDownloads(),
+  }
+}
+
+/** Accounts, tokens and mail. */
+function openPeople(opened: Opened, core: Core, upstream: UpstreamAgents, replaced: Replaceable) {
   const providers = new ProviderClient(core, upstream, replaced.identityProviders)
-  const identity = { providers, oidcKeys: new OidcKeys(core, providers) }
-  const authenticator = openAuthenticator(core)
-  const priceBook = await openPriceBook(core, await loadingPrices)
-  const catalog = openCatalog(core, { data: () => priceBook.current, vendors: () => channels.current })
-  const counters = await openCounters(core, replaced.redisTiming)
-  const limits = new RequestLimits(core, counters)
-  const promptCounter = new PromptCounter()
-  const budgets = await Budgets.open(core)
-  const moderation = new Moderation(core)
+  return {
+    mailer: opened.adopt(new Mailer(core, { certificates: replaced.mailCertificates }), (mailer) => mailer.close()),
+    passwords: replaced.passwords ?? new Passwords(),
+    sessions: opened.adopt(new Sessions(core), (sessions) => sessions.close()),
+    human: new HumanCheck(core, upstream, replaced.humanVerifier),
+    identity: { providers, oidcKeys: new OidcKeys(core, providers) },
+    authenticator: opened.adopt(openAuthenticator(core), (authenticator) => authenticator.close()),
+  }
+}
+
+/** Prices of models. `loading`: those that are shipped; `vendors`: the channels, which are opened later. */
+async function openPrices(
+  opened: Opened,
+  core: Core,
+  { loading, vendors }: { loading: Awaited<ReturnType<typeof loadShippedPrices>>; vendors: () => ChannelIndex },
+) {
+  const priceBook = opened.adopt(await openPriceBook(core, loading), (book) => book.close())
+  return { priceBook, catalog: openCatalog(core, { data: () => priceBook.current, vendors }) }
+}
+
+/** Rate limits, budgets and listed words. */
+async function openLimits(opened: Opened, core: Core, replaced: Replaceable) {
+  const counters = opened.adopt(await openCounters(core, replaced.redisTiming), (each) => each.close())
+  return {
+    counters,
+    limits: new RequestLimits(core, counters),
+    budgets: await Budgets.open(core),
+    moderation: opened.adopt(new Moderation(core), (moderation) => moderation.close()),
+  }
+}
+
+/** Channels and what this node measures of them. */
+async function openChannelParts(
+  opened: Opened,
+  core: Core,
+  { upstream, catalog, counters }: { upstream: UpstreamAgents; catalog: Catalog; counters: Counters },
+) {
+  const { siblings, steady } = core
   const spending = new Spending(core)
   const traffic = new Traffic({
     now: steady,
@@ -160,111 +262,54 @@ export async function openApp(env: Env, replaced: Replaceable = {}): Promise<Ope
     spentToday: (id) => spending.today(id),
   })
   siblings?.onAnnounced<TrafficUpdate>('traffic', (update) => traffic.receive(update))
-  const channels = await openChannels(core, {
-    forget(id) {
-      upstream.forget(id)
-      traffic.forgive(channels.current.keysOf(id))
-    },
-  })
+  const channels = opened.adopt(
+    await openChannels(core, {
+      forget(id) {
+        upstream.forget(id)
+        traffic.forgive(channels.current.keysOf(id))
+      },
+    }),
+    (each) => each.close(),
+  )
   await spending.refresh(channels.current)
   addChannelMetrics(core.metrics, channels, traffic)
-  const deadlines = new Deadlines(replaced.active)
-  await removeOldReplies(core)
-  const undelivered = new UndeliveredReplies(core, ledger)
-  const reader = await openReader(core.database)
-  const failedCalls = new FailedCalls(core)
-  const recordings = new Recordings(core)
-  await recordings.rules.refresh()
-  const accessLog = env.ACCESS_LOG === '' ? undefined : new AccessLog(core, env.ACCESS_LOG)
-  const callStatistics = new CallStatistics(core)
-  const observers: CallObserver[] = [failedCalls, new CallMetrics(core), callStatistics, ...(replaced.callObservers ?? [])]
-  if (accessLog) observers.push(accessLog)
-  const telemetry = await telemetryOf(core)
-  if (telemetry) observers.push(...telemetry.observers)
-
-  const app: App = {
-    ...core,
-    callerLog: new CallerLog(logger, now),
-    mailer,
-    passwords,
-    sessions,
-    human,
-    identity,
-    stripe: new StripeCalls(core, upstream, replaced.stripeAddress),
-    authenticator,
-    ledger,
-    emptyBalances: new EmptyBalances(),
-    endpointMisses: new EndpointMisses(),
-    catalog,
-    priceBook,
-    counters,
-    limits,
-    budgets,
-    moderation,
+  return {
     channels,
     spending,
     traffic,
-    upstream,
-    mediaMemory: new ByteBudget(mediaLimits),
-    deadlines,
-    accessTokens: new AccessTokens(upstream, now),
-    calibration: new Calibration(),
+    endpointMisses: new EndpointMisses(),
     promptAdditions: new PromptAdditions(core),
-    answeredModels: new AnsweredModels(core),
-    holdShares: new HoldShares(steady),
-    promptCounter,
+    answeredModels: opened.adopt(new AnsweredModels(core), (models) => models.flush()),
+  }
+}
+
+/** What the relay owns. */
+async function openRelay(
+  opened: Opened,
+  core: Core,
+  { upstream, ledger, replaced }: { upstream: UpstreamAgents; ledger: Ledger; replaced: Replaceable },
+) {
+  await removeOldReplies(core)
+  const undelivered = opened.adopt(new UndeliveredReplies(core, ledger), (replies) => replies.close())
+  return {
+    deadlines: new Deadlines(replaced.active),
+    mediaMemory: new ByteBudget(mediaLimits),
+    accessTokens: new AccessTokens(upstream, core.now),
+    emptyBalances: new EmptyBalances(),
+    calibration: new Calibration(),
+    holdShares: new HoldShares(core.steady),
+    promptCounter: opened.adopt(new PromptCounter(), (counter) => counter.close()),
     sealedStates: new SealedStates(core),
     upstreamResponses: new UpstreamResponses(core),
-    pendingResponses: new PendingResponses(core, ledger),
     localResponses: new LocalResponses(core),
+    pendingResponses: new PendingResponses(core, ledger),
     backgroundRuns: new BackgroundRuns(),
-    idempotentRequests: new IdempotentRequests(core, ledger, (requestId) => undelivered.has(requestId)),
+    idempotentRequests: opened.adopt(
+      new IdempotentRequests(core, ledger, (requestId) => undelivered.has(requestId)),
+      (requests) => requests.close(),
+    ),
     keyedCalls: new Map(),
     undelivered,
-    failedCalls,
-    callObservers: new CallObservers(observers, logger),
-    callTracer: telemetry?.tracer,
-    recordings,
-    callStatistics,
-    statusSnapshots: new StatusSnapshots({ ...core, channels, catalog }),
-    version,
-    reader,
-    searches: new SearchQueue(reader),
-    downloads: new RunningDownloads(),
-    startedAt: seconds(now()),
-    startJob: (name) => runner.startNow(name),
-  }
-  const root = await createRoot(app)
-  const runner = new JobRunner(app, jobs)
-
-  return {
-    app,
-    createdKey,
-    root,
-    startJobs: () => runner.start(),
-    async close() {
-      await runner.stop()
-      await upstream.close()
-      await moderation.close()
-      await promptCounter.close()
-      await counters.close()
-      await authenticator.close()
-      sessions.close()
-      await mailer.close()
-      app.idempotentRequests.close()
-      await undelivered.close()
-      await ledger.close()
-      await app.failedCalls.close()
-      await recordings.close()
-      await accessLog?.close()
-      await callStatistics.close()
-      await app.answeredModels.flush()
-      await telemetry?.close()
-      channels.close()
-      priceBook.close()
-      await reader.close()
-      await closeCore()
-    },
   }
 }
 
