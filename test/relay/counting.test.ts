@@ -132,6 +132,33 @@ anyDatabase('a token count whose upstream cannot count', (_fresh, kind) => {
     expect([broken.asked.length, good.asked.length]).toEqual([2, 2])
   })
 
+  it('goes to the channel that the strategy of the group chooses', async () => {
+    const [dear, cheap] = [await upstream(() => ({ body: { input_tokens: 1 } })), await upstream(() => ({ body: { input_tokens: 2 } }))]
+    const { server, ask } = await sharedStage(dear.url, { type: 14, models: claude, setting: '{"cost_ratio":2}' })
+    await addChannel(server, { url: cheap.url, type: 14, models: claude, setting: '{"cost_ratio":1}' })
+    await server.call('PUT /api/option/', { key: 'GroupRouting', value: '{"default":"cheapest"}' })
+    for (let round = 0; round < 8; round++)
+      expect(JSON.parse((await ask({ model: claude, messages }, '/v1/messages/count_tokens')).text)).toEqual({ input_tokens: 2 })
+    await server.call('PUT /api/option/', { key: 'GroupRouting', value: '{}' })
+  })
+
+  it('passes over a channel whose concurrency is used up, and takes a place of it itself', async () => {
+    const [small, other] = [await upstream(() => ({ body: { input_tokens: 1 } })), await upstream(() => ({ body: { input_tokens: 2 } }))]
+    const setting = '{"max_concurrency":1}'
+    const { server, ask } = await sharedStage(small.url, { type: 14, models: claude, priority: 9, setting })
+    await addChannel(server, { url: other.url, type: 14, models: claude })
+    const { traffic, channels } = server.app
+    const busy = channels.current.candidates('default', claude)[0]?.[0]
+    if (!busy) throw new Error('The channel is missing')
+    const counted = async () => JSON.parse((await ask({ model: claude, messages }, '/v1/messages/count_tokens')).text)
+    const run = traffic.begin(busy, { id: 'a running call', model: claude, inputTokens: 0, isPinned: false })
+    await run.refusal
+    expect(await counted()).toEqual({ input_tokens: 2 })
+    run.abandoned()
+    expect(await counted()).toEqual({ input_tokens: 1 })
+    expect(traffic.running(busy)).toBe(0)
+  })
+
   it('[29] is refused like any call: unknown models, keys, methods and bodies, in the dialect', async () => {
     const { url, asked } = await upstream(() => ({ body: {} }))
     const { server, token } = await sharedStage(url, { type: 24, models: gemini })

@@ -105,6 +105,29 @@ describeTasks('tasks', (suite) => {
     server.app.traffic.forgive([...server.app.channels.current.byId.values()])
   })
 
+  it('an order is tried with the other key of a channel whose first key is refused, and its attempts are counted', async () => {
+    const { server, ask, set } = suite.stage
+    const second = await startTaskPeer()
+    const keys = ['a-refused-key-0123456789', 'a-valid-key-0123456789']
+    const several = { key: keys.join('\n'), multi_key: true, setting: '{"key_mode":"round-robin"}' }
+    const channel = { url: second.url, type: 5, models: 'mj_imagine', priority: 9, ...several }
+    const extra = await addChannel(server, channel)
+    await set('RetryTimes', 1)
+    second.program = ({ headers }) =>
+      headers['mj-api-secret'] === keys[0] ? { status: 401, json: { description: 'unknown key' } } : undefined
+    const attempts = async (outcome: string) => {
+      const line = new RegExp(`^sluice_upstream_attempts_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm')
+      return Number(line.exec(await server.app.metrics.registry.metrics())?.[1] ?? 0)
+    }
+    const [answered, refused] = [await attempts('answered'), await attempts('status')]
+    for (let round = 0; round < 2; round++) expect((await ask('POST /mj/submit/imagine', { prompt: 'x' })).json.code).toBe(1)
+    expect(new Set(second.asked.map(({ headers }) => headers['mj-api-secret']))).toEqual(new Set(keys))
+    expect([(await attempts('answered')) - answered, (await attempts('status')) - refused]).toEqual([2, 1])
+    await set('RetryTimes', 0)
+    await server.call(`DELETE /api/channel/${extra}`)
+    await second.stop()
+  })
+
   it('an order is tried on another channel only when the first has certainly not accepted it', async () => {
     const { peer, server, ask, set } = suite.stage
     const second = await startTaskPeer()
