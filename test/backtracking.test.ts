@@ -58,7 +58,7 @@ const builders = [
   'src/server/pricing/vendor-prices.ts',
   'src/server/protocols/count-tokens.ts',
   'src/server/protocols/tool-names.ts',
-  'src/server/relay/endpoints.ts',
+  'src/server/relay/http/endpoints.ts',
   // Of texts that stand for themselves.
   'src/server/relay/http/secret-masking.ts',
 ]
