@@ -175,7 +175,7 @@ function enterTraffic(
 
 /** Reports the end of a call to the health of its channel. A caller that disconnects says nothing about the channel. */
 function endRun(
-  app: Pick<TryParts, 'steady'>,
+  { steady }: Pick<TryParts, 'steady'>,
   { call, isRecorded = true }: ChannelRequest,
   run: ChannelRun,
   startedMs: number,
