@@ -1,3 +1,4 @@
+import { modelLimitsOf } from '../../../contract/model-limits.ts'
 import { completionTokens, noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
@@ -21,6 +22,11 @@ import type { Attempt } from '../try-channels/attempt-notes.ts'
 
 /** The parts that charging a session uses. */
 export type BillParts = Pick<GatewayParts, 'answeredModels' | 'budgets' | 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'>
+
+/** Output tokens to hold for an answer without a limit; at least `PreConsumedQuota`. */
+export function longestAnswer(model: string, least: number): number {
+  return Math.max(least, modelLimitsOf(model).outputTokensMax)
+}
 
 /** The part of a bill that all charges of a session share. */
 export interface SessionBill {

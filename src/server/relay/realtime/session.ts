@@ -1,5 +1,4 @@
 import type { WebSocket } from 'ws'
-import { modelLimitsOf } from '../../../contract/model-limits.ts'
 import { noUsage, promptTokens, type Usage } from '../../../contract/usage.ts'
 import { AppError } from '../../lib/failure.ts'
 import { randomText } from '../../lib/ids.ts'
@@ -27,7 +26,7 @@ import type { Ending } from '../charge/charge-row.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { SocketPeer } from '../http/socket-peer.ts'
 import { errorInReply, toldToCallers, withCleanFacts } from '../upstream/failure.ts'
-import type { RealtimeBill } from './charges.ts'
+import { longestAnswer, type RealtimeBill } from './charges.ts'
 import type { Connected } from './connect.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 
@@ -190,20 +189,20 @@ export class RealtimeSession {
         if (textAt(event, 'type').startsWith('session')) this.#parts.bill.runs(objectAt(event, 'session') ?? {})
         if (this.#facts.transcriptionModel !== '' || textAt(event, 'type').endsWith('updated')) this.#transcribe(this.#facts)
         if (!(await this.#admitSpeech())) return
-        return this.#pass(this.#renamed(event, text))
+        return this.#client.send(this.#renamed(event, text))
       case 'response.created':
         await this.#noteBegun(textAt(objectAt(event, 'response') ?? {}, 'id'))
-        return this.#pass(text)
+        return this.#client.send(text)
       case 'response.done':
         return this.#passCharged(this.#toldEnd(event, text), () => this.#settle(objectAt(event, 'response') ?? {}))
       case 'conversation.item.input_audio_transcription.failed':
-        return this.#pass(this.#toldError(event))
+        return this.#client.send(this.#toldError(event))
       case 'conversation.item.input_audio_transcription.completed':
         return this.#passCharged(text, () => this.#settleTranscript(event))
       case 'error':
-        return this.#pass(this.#toldError(event))
+        return this.#client.send(this.#toldError(event))
       default:
-        return this.#pass(text)
+        return this.#client.send(text)
     }
   }
 
@@ -255,7 +254,7 @@ export class RealtimeSession {
     } catch (error) {
       return this.#refuse(error)
     }
-    await this.#pass(text)
+    await this.#client.send(text)
     await this.#holdNext()
   }
 
@@ -305,13 +304,9 @@ export class RealtimeSession {
     return { ...noUsage, input: text, audioInput: audio, ...said }
   }
 
-  #pass(text: string): Promise<void> | void {
-    return this.#client.send(text)
-  }
-
   #tell(error: AppError): Promise<void> | void {
     const { message, type, code, param } = ownError(error)
-    return this.#client.send(errorEventOf({ message: message.en, type, code, param }, this.#eventId()))
+    return this.#client.send(errorEventOf({ message: message.en, type, code, param }, `event_${randomText(20)}`))
   }
 
   /**
@@ -385,15 +380,6 @@ export class RealtimeSession {
     }
     this.#app.deadlines.refresh(this.#checkpoints, checkpointMs)
   }
-
-  #eventId(): string {
-    return `event_${randomText(20)}`
-  }
-}
-
-/** Output tokens to hold for an answer without a limit; at least `PreConsumedQuota`. */
-export function longestAnswer(model: string, least: number): number {
-  return Math.max(least, modelLimitsOf(model).outputTokensMax)
 }
 
 const checkpointMs = 5_000
