@@ -4,9 +4,9 @@ import type { RelayCaller } from '../tokens/authenticate.ts'
 import type { LogFilter } from '../usage/filter.ts'
 import { listOwnLogs } from '../usage/log.ts'
 import { keysIn } from './admission/authenticate.ts'
+import type { GatewayParts } from './gateway-parts.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
 import type { BillingQuestion } from './http/endpoints.ts'
-import type { GatewayParts } from './gateway-parts.ts'
 
 /** The value that such clients show as unlimited. */
 const unlimited = 100_000_000
@@ -24,7 +24,11 @@ export async function handleBilling(
   const { headers, url } = call.request
   // Old pages send the key in the URL. It is only read: URLs of these calls are not logged.
   const inAddress = question === 'log' ? (new URLSearchParams(url?.split('?')[1]).get('key') ?? '') : ''
-  const caller = await app.authenticator.authenticate([...keysIn(headers, call.dialect), inAddress], call.client.address, call.notes)
+  const caller = await app.authenticator.authenticate(
+    [...keysIn(headers, call.dialect), inAddress],
+    call.client.address,
+    call.notes,
+  )
   const answers = { subscription: readSubscription, usage: readUsage, token: readTokenUsage, log: readLogs }
   call.answer('application/json; charset=utf-8', Buffer.from(JSON.stringify(await answers[question](app, caller))))
 }

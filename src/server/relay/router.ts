@@ -11,10 +11,10 @@ import type { CallKind } from '../usage/ended-calls.ts'
 import { handleBilling } from './billing.ts'
 import { asAppError, noteEndOfCall } from './charge/end-of-call.ts'
 import { handleCount } from './count/count.ts'
-import { type Endpoint, findEndpoint, isRelayPath, refuseRoute, type TaskCall } from './http/endpoints.ts'
 import { handleRelay } from './handle-request.ts'
 import { HttpAnswer } from './http/answer.ts'
 import { ClientExchange } from './http/client-exchange.ts'
+import { type Endpoint, findEndpoint, isRelayPath, refuseRoute, type TaskCall } from './http/endpoints.ts'
 import { probeHalfClosed } from './http/half-closed.ts'
 import { claimKey, type KeyedCall, readIdempotencyKey } from './idempotency/claim-key.ts'
 import { listModels, showModel } from './models/list-models.ts'
@@ -52,7 +52,7 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
       call.onHalfClosed(() => probeHalfClosed(call, app.deadlines))
       running.set(call.id, call)
       app.metrics.relayOpen.inc()
-      void serve(app, call, { found, isCut, isFull, handleTask, finished })
+      void serve(app, call, { request, found, isCut, isFull, handleTask, finished })
       return true
     },
     get running(): number {
@@ -88,7 +88,8 @@ export type TaskHandler = (app: RelayParts, taskCall: TaskCall, call: ClientExch
 
 type Found = ReturnType<typeof findEndpoint>
 
-interface ReceivedRequest {
+interface Serving {
+  readonly request: IncomingMessage
   readonly found: Found
   readonly isCut: boolean
   readonly isFull: boolean
@@ -124,13 +125,13 @@ function callOf(
 async function serve(
   app: RelayParts,
   call: ClientExchange,
-  { found, isCut, isFull, handleTask, finished }: ReceivedRequest,
+  { request, found, isCut, isFull, handleTask, finished }: Serving,
 ): Promise<void> {
   const format = formatOf(found)
   let keyed: KeyedCall | undefined
   try {
-    requireFewHeaders(call.request)
-    refuseLoop(app, call.request.headers)
+    requireFewHeaders(request)
+    refuseLoop(app, request.headers)
     if (isCut) fail('server_stopping')
     if (isFull) fail('server_busy', { retryAfter: busySeconds })
     if ('wrongMethod' in found) {

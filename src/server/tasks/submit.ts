@@ -33,9 +33,7 @@ export function isBeingPlaced(requestId: string): boolean {
 }
 
 /** The parts that submitting an order uses. */
-type SubmitParts = CallerParts &
-  PlaceParts &
-  Pick<RelayParts, 'catalog' | 'emptyBalances' | 'limits' | 'moderation'>
+type SubmitParts = CallerParts & PlaceParts & Pick<RelayParts, 'catalog' | 'emptyBalances' | 'limits' | 'moderation'>
 
 /**
  * The steps of an order: authenticate, read, admit, price, hold, write the row, call the upstream, settle, store the upstream's id,

@@ -10,22 +10,30 @@ import { unpricedMembers } from '../../pricing/tiers.ts'
 import { wireFormats } from '../../protocols/index.ts'
 import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
+import { type ConversationParts, findStoringChannel, namesHistory } from '../conversations/history.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
+import type { RelayEndpoint } from '../http/endpoints.ts'
+import type { Body } from '../http/read-body.ts'
+import type { AdmittedRequest, Redirected, Unpriced } from './admitted-request.ts'
 import { authorizeModel, checkPrompt } from './authorize-request.ts'
 import { explainRefusedHold, setBudgetHeaders } from './budgets.ts'
+import type { HoldShares } from './hold-shares.ts'
+import type { PromptCounter } from './prompt-counter.ts'
 import { enterLimits } from './rate-limit.ts'
 import { type Reserved, reserve } from './reserve.ts'
 import { type Calibration, estimatePrompt } from './token-estimate.ts'
-import type { AdmittedRequest, Redirected, Unpriced } from './admitted-request.ts'
-import type { RelayEndpoint } from '../http/endpoints.ts'
-import type { ClientExchange } from '../http/client-exchange.ts'
-import type { Body } from '../http/read-body.ts'
-import { type ConversationParts, findStoringChannel, namesHistory } from '../conversations/history.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
-import type { HoldShares } from './hold-shares.ts'
-import type { PromptCounter } from './prompt-counter.ts'
 
 /** The parts that admission uses. */
-export type AdmissionParts = Pick<GatewayParts, 'budgets' | 'callerLog' | 'catalog' | 'channels' | 'ledger' | 'moderation' | 'now' | 'options' | 'steady'> & Pick<ConversationParts, 'localResponses' | 'upstreamResponses'> & { readonly calibration: Calibration; readonly holdShares: HoldShares; readonly promptCounter: PromptCounter }
+export type AdmissionParts = Pick<
+  GatewayParts,
+  'budgets' | 'callerLog' | 'catalog' | 'channels' | 'ledger' | 'moderation' | 'now' | 'options' | 'steady'
+> &
+  Pick<ConversationParts, 'localResponses' | 'upstreamResponses'> & {
+    readonly calibration: Calibration
+    readonly holdShares: HoldShares
+    readonly promptCounter: PromptCounter
+  }
 
 /** A request whose caller is authenticated and whose body is read. */
 export type AuthenticatedRequest = Pick<AdmittedRequest, 'call' | 'caller' | 'body' | 'lease' | 'replaces' | 'toStore'>

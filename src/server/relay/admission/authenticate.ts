@@ -33,7 +33,11 @@ export function authenticateCall(
   call: ClientExchange,
 ): Promise<RelayCaller> | RelayCaller {
   if (endpoint.from === 'session') return callerOfSession(app, call)
-  return app.authenticator.authenticate(keysIn(call.request.headers, call.dialect, call.request.url), call.client.address, call.notes)
+  return app.authenticator.authenticate(
+    keysIn(call.request.headers, call.dialect, call.request.url),
+    call.client.address,
+    call.notes,
+  )
 }
 
 /** Where a key may be, in the order of the dialect. Each distinct one is tried, so that a placeholder does not hide a valid key. */

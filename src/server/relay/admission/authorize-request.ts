@@ -5,8 +5,8 @@ import { fail } from '../../lib/failure.ts'
 import { groupsToTry } from '../../pricing/groups.ts'
 import type { ChannelFormat } from '../../protocols/format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
-import type { ClientExchange } from '../http/client-exchange.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 
 /**
  * Authorizes the model for the caller, by the name that it has used: of an ended model, `replaces`. Returns the group: the first of the

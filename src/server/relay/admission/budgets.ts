@@ -1,9 +1,9 @@
 import { AppError } from '../../lib/failure.ts'
 import type { BudgetWindow } from '../../wallet/budget-window.ts'
 import type { BudgetsLeft, Hold } from '../../wallet/ledger.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { budgetHeaders } from './limit-headers.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
 
 type Parts = Pick<GatewayParts, 'budgets' | 'now' | 'options'>
 

@@ -21,11 +21,11 @@ import { type RequestBound, readRequestBound } from '../../protocols/request-bou
 import type { RequestFacts } from '../../protocols/wire-format.ts'
 import type { BudgetWindow } from '../../wallet/budget-window.ts'
 import { type BudgetsLeft, type Hold, isQuotaRefusal, type QuotaRefusal } from '../../wallet/ledger.ts'
+import type { StoringChannel } from '../conversations/history.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { Body } from '../http/read-body.ts'
 import type { CallKind, HoldShares, Sample } from './hold-shares.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
 import type { PromptCounter } from './prompt-counter.ts'
-import type { StoringChannel } from '../conversations/history.ts'
 
 /**
  * Holds the greatest cost of a call, so that no balance goes below zero however many calls run at once. When the balance does not
@@ -98,7 +98,10 @@ interface Bounded {
   readonly sent: OverriddenRequest | undefined
 }
 
-type ReserveParts = Pick<GatewayParts, 'channels' | 'ledger' | 'options'> & { readonly holdShares: HoldShares; readonly promptCounter: PromptCounter }
+type ReserveParts = Pick<GatewayParts, 'channels' | 'ledger' | 'options'> & {
+  readonly holdShares: HoldShares
+  readonly promptCounter: PromptCounter
+}
 
 function hold(app: ReserveParts, { requestId, caller, budgets }: HoldRequest, plan: Plan): Promise<Reserved> | Reserved {
   const { bound, outputLimit, kind, ...wanted } = plan

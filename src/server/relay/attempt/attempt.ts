@@ -6,14 +6,19 @@ import { AnsweredModel } from '../../protocols/answered-model.ts'
 import type { AttemptTrace } from '../../usage/call-traces.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { boundOf, endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
+import type { ConversationParts } from '../conversations/history.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { isReading } from '../http/half-closed.ts'
+import type { UndeliveredReplies } from '../idempotency/undelivered-replies.ts'
 import type { PartialReply, ResponseAdapter, Whole, WrittenFacts } from '../response/adapter.ts'
+import type { AttemptState, BegunAttempt } from '../response/attempt-state.ts'
 import { moderatedAdapter } from '../response/moderated.ts'
 import { repliesIn } from '../response/pass-through.ts'
 import { type StreamOutcome, StreamReply } from '../response/stream.ts'
 import { tracedAdapter } from '../response/traced.ts'
 import { BytesReply, WholeReply } from '../response/whole.ts'
+import type { PendingResponses } from '../stored-responses/pending-responses.ts'
 import { notingAdapter, runsOn, storeAnswer, withdrawResponse } from '../stored-responses/store-answer.ts'
 import type { UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { serverStopping, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
@@ -22,18 +27,14 @@ import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
 import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
 import { isWorthRetry, missingEndpoint, type Prepared, type PrepareParts, prepare } from './prepare-attempt.ts'
 import { type SettleParts, settle, settleGone, settleReply } from './settle-attempt.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
-import type { ConversationParts } from '../conversations/history.ts'
-import type { PendingResponses } from '../stored-responses/pending-responses.ts'
-import type { UndeliveredReplies } from '../idempotency/undelivered-replies.ts'
-import type { AttemptState, BegunAttempt } from '../response/attempt-state.ts'
 
 type AnyTarget = Target | MultiTarget
 
 /** The parts that sending a prepared request and settling its reply use. */
 type ExchangeParts = UpstreamCallParts &
   SettleParts &
-  Pick<GatewayParts, 'budgets' | 'callerLog' | 'moderation'> & Pick<ConversationParts, 'localResponses'> & { readonly undelivered: UndeliveredReplies }
+  Pick<GatewayParts, 'budgets' | 'callerLog' | 'moderation'> &
+  Pick<ConversationParts, 'localResponses'> & { readonly undelivered: UndeliveredReplies }
 
 /** The parts that an attempt uses. */
 export type AttemptParts = Core & PrepareParts & ExchangeParts & Pick<GatewayParts, 'endpointMisses'>
@@ -158,7 +159,12 @@ async function attemptBytes(
 }
 
 /** Charges what a caller who has disconnected may owe. */
-async function leave(app: SettleParts, attempt: AttemptState, exchange: Running | undefined, partial: PartialReply): Promise<Ended> {
+async function leave(
+  app: SettleParts,
+  attempt: AttemptState,
+  exchange: Running | undefined,
+  partial: PartialReply,
+): Promise<Ended> {
   await settleGone(app, attempt, exchange, partial)
   return answered
 }
@@ -243,8 +249,7 @@ async function attemptStream(
     call.onAborted(undefined)
   }
 
-  if (outcome === 'gone')
-    return (await isLeftOpen(app, attempt)) ? answered : leave(app, attempt, exchange, reply.interceptor)
+  if (outcome === 'gone') return (await isLeftOpen(app, attempt)) ? answered : leave(app, attempt, exchange, reply.interceptor)
   if (outcome === 'complete') return completeStream(app, attempt, exchange, reply, reply.interceptor)
   if (!(outcome instanceof UpstreamFailure)) return completeStream(app, attempt, exchange, reply, whole(outcome), outcome.write)
 

@@ -17,18 +17,19 @@ import { isObject } from '../../protocols/wire-format.ts'
 import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import { type Body, changedForm } from '../http/read-body.ts'
 import type { ResponseAdapter, Written, WrittenFacts } from '../response/adapter.ts'
+import type { AttemptState, BegunAttempt } from '../response/attempt-state.ts'
 import { type Converted, convert } from '../response/converted.ts'
 import { removedMembers, setDroppedHeader, strictError, unpricedOf } from '../response/losses.ts'
 import { passThrough, repliesIn } from '../response/pass-through.ts'
+import type { SealedStates } from '../response/sealed-states.ts'
 import { translate } from '../response/translate.ts'
+import type { AccessTokens } from '../upstream/call-upstream.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Target } from '../upstream/http-exchange.ts'
 import type { MultiTarget } from '../upstream/multi-exchange.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
-import type { AccessTokens } from '../upstream/call-upstream.ts'
-import type { SealedStates } from '../response/sealed-states.ts'
 import {
   callerHeaders,
   limitedMembers,
@@ -37,10 +38,12 @@ import {
   targetOf,
   type WrittenRequest,
 } from '../upstream/request-target.ts'
-import type { AttemptState, BegunAttempt } from '../response/attempt-state.ts'
 
 /** The parts that preparing a request uses. */
-export type PrepareParts = Pick<GatewayParts, 'logger' | 'mediaMemory' | 'now' | 'options' | 'secrets' | 'upstream'> & { readonly accessTokens: AccessTokens; readonly sealedStates: SealedStates }
+export type PrepareParts = Pick<GatewayParts, 'logger' | 'mediaMemory' | 'now' | 'options' | 'secrets' | 'upstream'> & {
+  readonly accessTokens: AccessTokens
+  readonly sealedStates: SealedStates
+}
 
 /** A prepared attempt: its target, and the adapter of its reply. */
 export interface Prepared extends WrittenFacts {

@@ -1,22 +1,30 @@
 import { AppError } from '../../lib/failure.ts'
 import type { Charge } from '../../wallet/ledger.ts'
+import type { HoldShares } from '../admission/hold-shares.ts'
+import type { Calibration } from '../admission/token-estimate.ts'
 import { noteAnswered } from '../charge/answered.ts'
 import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
 import { noteCharge } from '../charge/end-of-call.ts'
 import { boundOf, endingOf, learnAddition, learnCost, learnFrom, plausibleEnding } from '../charge/settlement.ts'
+import type { ConversationParts } from '../conversations/history.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import { slotOf, type UndeliveredReplies } from '../idempotency/undelivered-replies.ts'
 import type { PartialReply } from '../response/adapter.ts'
+import type { AttemptState } from '../response/attempt-state.ts'
+import type { PendingResponses } from '../stored-responses/pending-responses.ts'
 import { answerToStore, keptOf, noteSettled } from '../stored-responses/store-answer.ts'
 import type { Running } from '../upstream/http-exchange.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
-import type { Calibration } from '../admission/token-estimate.ts'
-import type { ConversationParts } from '../conversations/history.ts'
-import type { HoldShares } from '../admission/hold-shares.ts'
-import type { PendingResponses } from '../stored-responses/pending-responses.ts'
-import type { AttemptState } from '../response/attempt-state.ts'
 
 /** The parts that charging an attempt uses. */
-export type SettleParts = Pick<GatewayParts, 'answeredModels' | 'catalog' | 'ledger' | 'logger' | 'now' | 'options' | 'promptAdditions' | 'steady' | 'traffic'> & Pick<ConversationParts, 'upstreamResponses'> & { readonly calibration: Calibration; readonly holdShares: HoldShares; readonly pendingResponses: PendingResponses }
+export type SettleParts = Pick<
+  GatewayParts,
+  'answeredModels' | 'catalog' | 'ledger' | 'logger' | 'now' | 'options' | 'promptAdditions' | 'steady' | 'traffic'
+> &
+  Pick<ConversationParts, 'upstreamResponses'> & {
+    readonly calibration: Calibration
+    readonly holdShares: HoldShares
+    readonly pendingResponses: PendingResponses
+  }
 
 /** Charges a partial reply of which the caller received nothing, after every other channel has failed too. */
 export async function settleLost(app: SettleParts, attempt: AttemptState, partial: PartialReply): Promise<void> {

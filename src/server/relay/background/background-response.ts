@@ -5,19 +5,19 @@ import { inbounds } from '../../protocols/index.ts'
 import { requireOtherTools } from '../../protocols/lost-fields.ts'
 import { beginBackground } from '../../protocols/openai-responses/background.ts'
 import { textAt } from '../../protocols/wire-format.ts'
-import { authorizeModel } from '../admission/authorize-request.ts'
 import { type AdmissionParts, type AuthenticatedRequest, admitRequest } from '../admission/admit-request.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
-import { asAppError, type EndParts, noteEndOfCall } from '../charge/end-of-call.ts'
-import type { RelayEndpoint } from '../http/endpoints.ts'
+import { authorizeModel } from '../admission/authorize-request.ts'
 import { type AnswerParts, answerRequest, release } from '../attempt/answer-request.ts'
-import { writeContextOf } from '../response/translated.ts'
+import { asAppError, type EndParts, noteEndOfCall } from '../charge/end-of-call.ts'
 import { type ConversationParts, refuseKeeping, servesNatively, turnBytesMax } from '../conversations/history.ts'
-import { streamLocal } from '../stored-responses/local-calls.ts'
 import type { LocalResponse } from '../conversations/local-responses.ts'
-import { localResponseOf } from '../stored-responses/store-answer.ts'
-import { BackgroundRun, type BackgroundRuns } from '../stored-responses/background-run.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
+import type { RelayEndpoint } from '../http/endpoints.ts'
+import { writeContextOf } from '../response/translated.ts'
+import { BackgroundRun, type BackgroundRuns } from '../stored-responses/background-run.ts'
+import { streamLocal } from '../stored-responses/local-calls.ts'
+import { localResponseOf } from '../stored-responses/store-answer.ts'
 
 /** The parts that a response in the background uses. */
 export type BackgroundParts = AdmissionParts & AnswerParts & EndParts & { readonly backgroundRuns: BackgroundRuns }
@@ -30,7 +30,8 @@ const runsMax = 100
  * Throws `untranslatable` when storing is disabled, `body_too_large` or `too_many_requests`.
  */
 export function runsHere(
-  app: Pick<GatewayParts, 'catalog' | 'channels' | 'options'> & Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
+  app: Pick<GatewayParts, 'catalog' | 'channels' | 'options'> &
+    Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
   { format }: RelayEndpoint,
   { caller, body, replaces, toStore }: AuthenticatedRequest,
 ): boolean {
@@ -90,7 +91,8 @@ interface Run {
 
 /** Throws for content that no other protocol can carry, and `database_unavailable`. */
 async function openRun(
-  app: Pick<GatewayParts, 'deadlines' | 'logger' | 'now'> & Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
+  app: Pick<GatewayParts, 'deadlines' | 'logger' | 'now'> &
+    Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
   opened: AdmittedRequest,
 ): Promise<Run> {
   const dialogue = inbounds[opened.format.format]?.readRequest(opened.body.json, { model: opened.facts.model, stream: true })

@@ -20,8 +20,8 @@ import { costBeyond } from '../../pricing/plausible.ts'
 import { costOf, type Price, type PricedUsage, priceAt, priceMet, tierFactor } from '../../pricing/quote.ts'
 import type { Charge, SiteCost } from '../../wallet/ledger.ts'
 import type { Redirected } from '../admission/admitted-request.ts'
-import { type Billed, type BilledUsage, billedUsage, droppedOf, tierSent } from './billed.ts'
 import type { AttemptState } from '../response/attempt-state.ts'
+import { type Billed, type BilledUsage, billedUsage, droppedOf, tierSent } from './billed.ts'
 
 /** The channel and key of the reply. */
 type Answering = Pick<RunningChannel, 'id' | 'keyId'>

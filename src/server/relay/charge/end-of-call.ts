@@ -8,8 +8,8 @@ import { statusFor } from '../../protocols/error-body.ts'
 import type { CallKind, CallNotes, EndedCall } from '../../usage/ended-calls.ts'
 import type { Charge } from '../../wallet/ledger.ts'
 import { quotaText } from '../../wallet/quota-text.ts'
-import type { ClientExchange } from '../http/client-exchange.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 
 /** The parts that reporting the end of a call uses. */
 export type EndParts = Pick<GatewayParts, 'callObservers' | 'failedCalls' | 'steady'>

@@ -7,13 +7,13 @@ import { countTokens, estimateText } from '../../protocols/count-tokens.ts'
 import { countCalls } from '../../protocols/paid-calls.ts'
 import { hasOutput, hasPrompt, withSides } from '../../protocols/usage-sides.ts'
 import type { Charge } from '../../wallet/ledger.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { HoldShares } from '../admission/hold-shares.ts'
 import { type Calibration, countPrompt } from '../admission/token-estimate.ts'
-import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { PartialReply } from '../response/adapter.ts'
+import type { AttemptState } from '../response/attempt-state.ts'
 import { withUnkept } from '../response/sse-interceptor.ts'
 import type { Ending } from './charge-row.ts'
-import type { AttemptState } from '../response/attempt-state.ts'
 
 /**
  * The usage that a reply is charged for: the reported usage, else a count of prompt and output. A side of zeros beside an answer is not

@@ -11,10 +11,10 @@ import { inputItems, referencesIn, withReferred } from '../../protocols/openai-r
 import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import { type Body, bodyLimitBytes } from '../http/read-body.ts'
 import type { LocalResponses, ResponseToStore } from './local-responses.ts'
 import { keptItem, keptMessage, type UpstreamResponse, type UpstreamResponses } from './upstream-responses.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
 
 /** The parts that know where conversations are stored. */
 export interface ConversationParts {
@@ -46,7 +46,11 @@ export const turnBytesMax = 8 * 1024 * 1024
  * request. A request that references nothing, or only what an upstream stores, is returned unchanged. The turn is stored with its
  * references. Throws `response_running` or `body_too_large`, and `previous_response_unknown` when a turn of the conversation was deleted.
  */
-export async function expandHistory(app: Pick<ConversationParts, 'localResponses'>, caller: RelayCaller, body: Body): Promise<Expanded> {
+export async function expandHistory(
+  app: Pick<ConversationParts, 'localResponses'>,
+  caller: RelayCaller,
+  body: Body,
+): Promise<Expanded> {
   const { json, bytes } = body
   const input = inputItems(json.input)
   const previousId = textAt(json, 'previous_response_id')

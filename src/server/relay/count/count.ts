@@ -17,16 +17,22 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody, type EmptyBalances } from '../admission/authenticate.ts'
 import { authorizeModel, checkPrompt } from '../admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
-import type { Endpoint } from '../http/endpoints.ts'
+import {
+  type ConversationParts,
+  expandHistory,
+  findStoringChannel,
+  namesHistory,
+  type StoringChannel,
+} from '../conversations/history.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
+import type { Endpoint } from '../http/endpoints.ts'
 import { type Body, withReplacement } from '../http/read-body.ts'
 import { settingsOf } from '../response/translate.ts'
-import { type ConversationParts, expandHistory, findStoringChannel, namesHistory, type StoringChannel } from '../conversations/history.ts'
 import { type TryParts, tryChannels } from '../try-channels/try-channels.ts'
 import { callUpstream, type UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 
@@ -35,7 +41,8 @@ type AskParts = TryParts & UpstreamCallParts
 /** The parts that counting uses. */
 type CountParts = CallerParts &
   AskParts &
-  Pick<GatewayParts, 'catalog' | 'limits' | 'moderation'> & Pick<ConversationParts, 'localResponses' | 'upstreamResponses'> & { readonly emptyBalances: EmptyBalances }
+  Pick<GatewayParts, 'catalog' | 'limits' | 'moderation'> &
+  Pick<ConversationParts, 'localResponses' | 'upstreamResponses'> & { readonly emptyBalances: EmptyBalances }
 
 /**
  * Counts the tokens of a prompt: at an upstream of the model that has a count endpoint, else locally. Nothing is held or charged;
@@ -115,7 +122,9 @@ interface Counted {
 async function askForCount(app: AskParts, counted: Counted): Promise<JsonObject | undefined> {
   const { call, caller, facts, group, count, storingChannel: home } = counted
   const { model } = facts
-  const unable = new Set(channelsOf(app.channels.current, counted).flatMap((channel) => (wayOf(app, channel, counted) ? [] : [channel.id])))
+  const unable = new Set(
+    channelsOf(app.channels.current, counted).flatMap((channel) => (wayOf(app, channel, counted) ? [] : [channel.id])),
+  )
   const mayTryAnother = () => true
   const asked = { call, caller, group, model, format: count.of, home, unable, triesMax, mayTryAnother, isRecorded: false }
   const { answer } = await tryChannels(app, asked, async ({ channel }) => {

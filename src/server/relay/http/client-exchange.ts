@@ -244,7 +244,10 @@ export class ClientExchange {
 
   /** Ends the reply. The end of a recorded reply is sent when the recording is stored. */
   #finish(piece: string | Buffer): void {
-    if (!this.#recorder) return this.#send(piece)
+    if (!this.#recorder) {
+      this.#send(piece)
+      return
+    }
     this.#recordPiece(this.#recorder, typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)
     this.#heldEnd = () => this.#send(piece)
   }
@@ -315,7 +318,10 @@ export class ClientExchange {
   /** Sends a whole answer. */
   answer(contentType: string, body: Buffer): void {
     this.#bytesOut = body.length
-    if (this.#isWhole) return this.#send(body.subarray(this.#sentEarly))
+    if (this.#isWhole) {
+      this.#send(body.subarray(this.#sentEarly))
+      return
+    }
     this.#beginWhole(contentType, body)
     this.#recorder?.complete()
     this.#finish(body)

@@ -85,7 +85,8 @@ export class FrameAnswer implements Answer {
 
   async #finish(): Promise<void> {
     if (this.#isEvents) await this.#send(this.#blocks.flush())
-    else if (this.#status >= 400) await this.#peer.send(this.#sink.error(this.#status, Buffer.concat(this.#whole).toString('utf8')))
+    else if (this.#status >= 400)
+      await this.#peer.send(this.#sink.error(this.#status, Buffer.concat(this.#whole).toString('utf8')))
   }
 
   async #send(block: string): Promise<void> {

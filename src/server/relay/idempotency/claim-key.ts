@@ -3,10 +3,16 @@ import { AppError, fail } from '../../lib/failure.ts'
 import { sha256 } from '../../lib/secrets.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { ReplyRecorder } from '../http/reply-recorder.ts'
-import { fingerprintOf, type IdempotentRequests, type KeyedCalls, type KeyedRequest, type Outcome } from './idempotent-requests.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
+import {
+  fingerprintOf,
+  type IdempotentRequests,
+  type KeyedCalls,
+  type KeyedRequest,
+  type Outcome,
+} from './idempotent-requests.ts'
 
 /**
  * Requests with an `Idempotency-Key`: one of them runs, the others wait for it and get its reply. The key is claimed before limits and
@@ -41,7 +47,8 @@ const isVisible = /^[\x21-\x7e]{1,255}$/
  * `idempotency_reply_unavailable`.
  */
 export async function claimKey(
-  app: CallerParts & Pick<GatewayParts, 'deadlines'> & { readonly idempotentRequests: IdempotentRequests; readonly keyedCalls: KeyedCalls },
+  app: CallerParts &
+    Pick<GatewayParts, 'deadlines'> & { readonly idempotentRequests: IdempotentRequests; readonly keyedCalls: KeyedCalls },
   { call, key, from }: { call: ClientExchange; key: string; from: 'token' | 'session' },
 ): Promise<KeyedCall | undefined> {
   const { userId, tokenId, pinnedChannel } = await authenticateCall(app, { from }, call)
@@ -71,7 +78,10 @@ interface Leading {
 
 /** Claims the key in the database on behalf of all requests that wait for it on this node. */
 async function leadOthers(
-  app: Pick<GatewayParts, 'deadlines' | 'logger' | 'options'> & { readonly idempotentRequests: IdempotentRequests; readonly keyedCalls: KeyedCalls },
+  app: Pick<GatewayParts, 'deadlines' | 'logger' | 'options'> & {
+    readonly idempotentRequests: IdempotentRequests
+    readonly keyedCalls: KeyedCalls
+  },
   leading: Leading,
 ): Promise<KeyedCall | undefined> {
   const { call, request, name } = leading

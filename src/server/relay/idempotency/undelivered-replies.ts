@@ -9,9 +9,9 @@ import { type Core, isOnlyNode } from '../../options/core.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Charge, Hold, Ledger } from '../../wallet/ledger.ts'
 import { settleUndelivered, writtenOff } from '../../wallet/write-off.ts'
-import type { ClientExchange } from '../http/client-exchange.ts'
 import type { LocalResponse, LocalResponses } from '../conversations/local-responses.ts'
 import type { UpstreamResponse, UpstreamResponses } from '../conversations/upstream-responses.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import { fingerprintOf } from './idempotent-requests.ts'
 
 /** A whole reply, and the records to store when it is delivered. */

@@ -6,9 +6,9 @@ import type { CallerFormat, Dialect } from '../../protocols/format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { hasChannel } from '../admission/authorize-request.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { modelKind } from './probe.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
 
 /** The parts that listing models uses. */
 type ListParts = CallerParts & Pick<GatewayParts, 'channels' | 'now' | 'priceBook'>

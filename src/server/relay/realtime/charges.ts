@@ -21,7 +21,10 @@ import type { GatewayParts } from '../gateway-parts.ts'
 import type { Attempt } from '../try-channels/attempt-notes.ts'
 
 /** The parts that charging a session uses. */
-export type BillParts = Pick<GatewayParts, 'answeredModels' | 'budgets' | 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'>
+export type BillParts = Pick<
+  GatewayParts,
+  'answeredModels' | 'budgets' | 'catalog' | 'ledger' | 'limits' | 'now' | 'options' | 'steady' | 'traffic'
+>
 
 /** Output tokens to hold for an answer without a limit; at least `PreConsumedQuota`. */
 export function longestAnswer(model: string, least: number): number {

@@ -10,13 +10,13 @@ import type { CallerError } from '../../protocols/error-body.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { ChannelRefusal } from '../admission/budgets.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Attempt, ChannelAttempt } from '../try-channels/attempt-notes.ts'
 import { errorOf, type TryParts, tryChannels } from '../try-channels/try-channels.ts'
 import { type AccessTokens, addressOf } from '../upstream/call-upstream.ts'
 import { readRetryAfter, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
 
 /** A request for a realtime session. */
 export interface Wanted {

@@ -7,11 +7,11 @@ import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { type BillParts, longestAnswer, RealtimeBill } from './charges.ts'
 import { type ConnectParts, connectRealtime } from './connect.ts'
 import { RealtimeSession } from './session.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
 
 /** A WebSocket handshake that is not accepted yet: until `accept` it can be refused with an HTTP response. */
 export interface Handshake {

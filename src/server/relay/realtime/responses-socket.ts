@@ -13,13 +13,13 @@ import { isVisible, turnStateHeader } from '../../providers/passed-headers.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { authorizeModel } from '../admission/authorize-request.ts'
 import { asAppError, type EndParts, noteEndOfCall } from '../charge/end-of-call.ts'
-import type { RelayEndpoint } from '../http/endpoints.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
 import { DetachedRequest } from '../http/detached-request.ts'
+import type { RelayEndpoint } from '../http/endpoints.ts'
 import { FrameAnswer } from '../http/frame-answer.ts'
 import { SocketPeer } from '../http/socket-peer.ts'
 import type { Handshake, Stoppable } from './handshake.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
 
 /** The parts that a connection uses. */
 type SocketParts = CallerParts & EndParts & Pick<GatewayParts, 'callTracer' | 'callerLog' | 'catalog' | 'channels' | 'deadlines'>

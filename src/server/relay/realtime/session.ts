@@ -23,12 +23,12 @@ import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.t
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { limitError } from '../admission/rate-limit.ts'
 import type { Ending } from '../charge/charge-row.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { SocketPeer } from '../http/socket-peer.ts'
 import { errorInReply, toldToCallers, withCleanFacts } from '../upstream/failure.ts'
 import { longestAnswer, type RealtimeBill } from './charges.ts'
 import type { Connected } from './connect.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
 
 /** A session whose caller and upstream are both connected. */
 export interface SessionParts {

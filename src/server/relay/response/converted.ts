@@ -8,15 +8,15 @@ import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest } from '../../protocols/direct/conversion.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { inlineImages, mediaOf } from '../upstream/fetch-media.ts'
 import type { Delivered, MultiTarget } from '../upstream/multi-exchange.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
 import type { ResponseAdapter, Written, WrittenFacts } from './adapter.ts'
+import type { BegunAttempt } from './attempt-state.ts'
 import { DroppedFields, setDroppedHeader } from './losses.ts'
 import { passThrough, repliesIn } from './pass-through.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
-import type { BegunAttempt } from './attempt-state.ts'
 
 /** A call in another vendor's format: its requests, and the function that combines their replies. */
 export interface Converted extends WrittenFacts {

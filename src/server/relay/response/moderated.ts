@@ -6,10 +6,10 @@ import { replyTexts } from '../../protocols/reply-texts.ts'
 import { type ReplyTexts, type TextSlot, withTexts } from '../../protocols/text-slots.ts'
 import type { JsonObject, StreamFormat, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import { parseObject } from '../upstream/failure.ts'
 import type { ResponseAdapter, SseInterceptor } from './adapter.ts'
 import { parse } from './sse-interceptor.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
 
 /**
  * Returns an adapter that filters listed words from the reply, in the caller's format: it masks them, or ends the reply at the first one. A

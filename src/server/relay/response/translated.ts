@@ -20,14 +20,14 @@ import { thinkingToContent } from '../../protocols/thinking-to-content.ts'
 import { hasBothSides, laterUsage } from '../../protocols/usage-sides.ts'
 import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import { errorInReply, parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import type { Replay, ResponseAdapter, SseInterceptor, Whole } from './adapter.ts'
+import type { AttemptState } from './attempt-state.ts'
 import { plainName } from './losses.ts'
 import { replyShapeOf } from './pass-through.ts'
 import { SealedParts, type SealedState, type SealedStates } from './sealed-states.ts'
 import { OutputBuffer } from './sse-interceptor.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
-import type { AttemptState } from './attempt-state.ts'
 
 interface Pair {
   readonly codec: Codec

@@ -11,8 +11,11 @@ import { type JsonObject, objectAt, type RequestFacts } from '../../protocols/wi
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
-import type { Endpoint } from '../http/endpoints.ts'
+import type { ConversationParts } from '../conversations/history.ts'
+import { type AboutResponse, askAbout, callAbout, type UpstreamResponse } from '../conversations/upstream-responses.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
+import type { Endpoint } from '../http/endpoints.ts'
 import type { ResponseAdapter, Whole } from '../response/adapter.ts'
 import { moderatedAdapter } from '../response/moderated.ts'
 import { replyAsStream } from '../response/pass-through.ts'
@@ -22,12 +25,9 @@ import { targetOf, type UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { errorInReply, parseObject, serverStopping, UpstreamFailure, withCleanFacts } from '../upstream/failure.ts'
 import { HttpExchange } from '../upstream/http-exchange.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
+import type { BackgroundRuns } from './background-run.ts'
 import { answerLocal } from './local-calls.ts'
 import { type PendingChargeParts, type PendingResponse, settleIfEnded } from './pending-responses.ts'
-import { type AboutResponse, askAbout, callAbout, type UpstreamResponse } from '../conversations/upstream-responses.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
-import type { BackgroundRuns } from './background-run.ts'
-import type { ConversationParts } from '../conversations/history.ts'
 
 type ResponseEndpoint = Extract<Endpoint, { kind: 'response' }>
 
@@ -45,7 +45,8 @@ interface About {
 type ResponseCallParts = CallerParts &
   UpstreamCallParts &
   PendingChargeParts &
-  Pick<GatewayParts, 'callerLog' | 'channels' | 'limits' | 'moderation'> & Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns }
+  Pick<GatewayParts, 'callerLog' | 'channels' | 'limits' | 'moderation'> &
+  Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns }
 
 /**
  * Reads, cancels or deletes a response, or lists its input items: at the channel and with the key that made it, or from the responses that

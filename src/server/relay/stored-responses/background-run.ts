@@ -2,11 +2,11 @@ import { background, type Logger } from '../../lib/logger.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 import { closingEvent, isTerminalEvent, numberOf } from '../../protocols/openai-responses/background.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
+import type { LocalResponse, LocalResponses, NumberedEvent, Owned } from '../conversations/local-responses.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
 import { DetachedRequest } from '../http/detached-request.ts'
 import { FrameAnswer } from '../http/frame-answer.ts'
 import { parse } from '../response/sse-interceptor.ts'
-import type { LocalResponse, LocalResponses, NumberedEvent, Owned } from '../conversations/local-responses.ts'
 
 /** The parts that a run uses. */
 interface RunParts {

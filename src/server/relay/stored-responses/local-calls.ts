@@ -3,15 +3,16 @@ import { toByteText } from '../../lib/sse.ts'
 import { closingEvent, eventText, isTerminalEvent, replayAfter } from '../../protocols/openai-responses/background.ts'
 import { listInput } from '../../protocols/openai-responses/input-list.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
-import type { ClientExchange } from '../http/client-exchange.ts'
 import { type ConversationParts, withKeptItems } from '../conversations/history.ts'
 import type { LocalResponse, NumberedEvent } from '../conversations/local-responses.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
-import type { BackgroundRuns } from './background-run.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import type { ResponseAction } from '../http/endpoints.ts'
+import type { BackgroundRuns } from './background-run.ts'
 
 /** The parts that reading stored responses uses. */
-type LocalCallParts = Pick<GatewayParts, 'deadlines' | 'steady'> & Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns }
+type LocalCallParts = Pick<GatewayParts, 'deadlines' | 'steady'> &
+  Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns }
 
 /** Answers a call about a locally stored response. Free of charge. */
 export async function answerLocal(

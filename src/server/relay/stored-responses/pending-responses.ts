@@ -15,15 +15,15 @@ import { readEnd } from '../../protocols/openai-responses/states.ts'
 import { hasBothSides, withSides } from '../../protocols/usage-sides.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import { readWindows, windowsText } from '../../wallet/budget-window.ts'
-import type { Hold, CallLedger } from '../../wallet/ledger.ts'
+import type { CallLedger, Hold } from '../../wallet/ledger.ts'
 import type { CallKind, HoldShares } from '../admission/hold-shares.ts'
 import { type AnsweredParts, noteAnswered } from '../charge/answered.ts'
 import type { Billed } from '../charge/billed.ts'
 import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { learnCost, plausibleEnding } from '../charge/settlement.ts'
+import { askAbout, itemIdsIn, type UpstreamResponses } from '../conversations/upstream-responses.ts'
 import type { UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
-import { askAbout, itemIdsIn, type UpstreamResponses } from '../conversations/upstream-responses.ts'
 
 /** A response that an upstream is still making after its request was answered or its caller disconnected. It is charged when it ends. */
 export interface PendingResponse {

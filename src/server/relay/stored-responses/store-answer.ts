@@ -10,17 +10,17 @@ import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../prot
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { Billed } from '../charge/billed.ts'
 import { boundOf } from '../charge/settlement.ts'
+import type { ConversationParts } from '../conversations/history.ts'
+import type { LocalResponse } from '../conversations/local-responses.ts'
+import { cancelResponse, itemIdsIn, keptMessage, type UpstreamResponse } from '../conversations/upstream-responses.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
 import type { ResponseAdapter, StreamObserver } from '../response/adapter.ts'
+import type { AttemptState, NotedResponse } from '../response/attempt-state.ts'
 import { replyShapeOf } from '../response/pass-through.ts'
 import { parse } from '../response/sse-interceptor.ts'
 import type { UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
-import type { LocalResponse } from '../conversations/local-responses.ts'
-import { cancelResponse, itemIdsIn, keptMessage, type UpstreamResponse } from '../conversations/upstream-responses.ts'
-import type { GatewayParts } from '../gateway-parts.ts'
-import type { ConversationParts } from '../conversations/history.ts'
 import type { PendingResponses } from './pending-responses.ts'
-import type { AttemptState, NotedResponse } from '../response/attempt-state.ts'
 
 /**
  * Stores the answer of a translated turn in the caller's format: a whole one, or the last events of a stream. It is already
@@ -85,7 +85,8 @@ function lastResponse(events: string): JsonObject | undefined {
  * the caller disconnects or this process dies.
  */
 export function notingAdapter(
-  app: Pick<GatewayParts, 'budgets'> & Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
+  app: Pick<GatewayParts, 'budgets'> &
+    Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
   attempt: AttemptState,
   adapter: ResponseAdapter,
 ): ResponseAdapter {
@@ -146,7 +147,8 @@ function billedFacts({ stream, reasoningEffort, requestedTier, hostedTools }: Ad
 
 /** After the charge was queued: records where the response is stored, and closes its row as a pending response. */
 export async function noteSettled(
-  app: Pick<GatewayParts, 'logger'> & Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
+  app: Pick<GatewayParts, 'logger'> &
+    Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
   attempt: AttemptState,
   tokens: number,
   settled: Promise<void>,
@@ -184,7 +186,8 @@ export function keptOf({ response, request, channel }: Keeper, tokens: number): 
 }
 
 function note(
-  app: Pick<GatewayParts, 'budgets'> & Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
+  app: Pick<GatewayParts, 'budgets'> &
+    Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
   attempt: AttemptState,
   answer: JsonObject | undefined,
 ): void {

@@ -8,9 +8,16 @@ import { AppError, fail } from '../../lib/failure.ts'
 import { type CallerError, ownError } from '../../protocols/error-body.ts'
 import type { ChannelFormat } from '../../protocols/format.ts'
 import type { ChannelRefusal } from '../admission/budgets.ts'
-import { UpstreamFailure } from '../upstream/failure.ts'
-import { type Attempt, AttemptNotes, type ChannelAnswer, type ChannelAttempt, type RecordedCall, type RecordParts } from './attempt-notes.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
+import { UpstreamFailure } from '../upstream/failure.ts'
+import {
+  type Attempt,
+  AttemptNotes,
+  type ChannelAnswer,
+  type ChannelAttempt,
+  type RecordedCall,
+  type RecordParts,
+} from './attempt-notes.ts'
 
 /** The parts that trying channels uses. */
 export type TryParts = RecordParts & Pick<GatewayParts, 'channels' | 'traffic'>
