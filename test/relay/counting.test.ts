@@ -133,19 +133,24 @@ anyDatabase('a token count whose upstream cannot count', (_fresh, kind) => {
   })
 
   it('goes to the channel that the strategy of the group chooses', async () => {
-    const [dear, cheap] = [await upstream(() => ({ body: { input_tokens: 1 } })), await upstream(() => ({ body: { input_tokens: 2 } }))]
-    const { server, ask } = await sharedStage(dear.url, { type: 14, models: claude, setting: '{"cost_ratio":2}' })
+    const [dear, cheap] = [
+      await upstream(() => ({ body: { input_tokens: 1 } })),
+      await upstream(() => ({ body: { input_tokens: 2 } })),
+    ]
+    const { server, ask } = await stage(kind, dear.url, { channel: { type: 14, models: claude, setting: '{"cost_ratio":2}' } })
     await addChannel(server, { url: cheap.url, type: 14, models: claude, setting: '{"cost_ratio":1}' })
     await server.call('PUT /api/option/', { key: 'GroupRouting', value: '{"default":"cheapest"}' })
     for (let round = 0; round < 8; round++)
       expect(JSON.parse((await ask({ model: claude, messages }, '/v1/messages/count_tokens')).text)).toEqual({ input_tokens: 2 })
-    await server.call('PUT /api/option/', { key: 'GroupRouting', value: '{}' })
   })
 
   it('passes over a channel whose concurrency is used up, and takes a place of it itself', async () => {
-    const [small, other] = [await upstream(() => ({ body: { input_tokens: 1 } })), await upstream(() => ({ body: { input_tokens: 2 } }))]
+    const [small, other] = [
+      await upstream(() => ({ body: { input_tokens: 1 } })),
+      await upstream(() => ({ body: { input_tokens: 2 } })),
+    ]
     const setting = '{"max_concurrency":1}'
-    const { server, ask } = await sharedStage(small.url, { type: 14, models: claude, priority: 9, setting })
+    const { server, ask } = await stage(kind, small.url, { channel: { type: 14, models: claude, priority: 9, setting } })
     await addChannel(server, { url: other.url, type: 14, models: claude })
     const { traffic, channels } = server.app
     const busy = channels.current.candidates('default', claude)[0]?.[0]
