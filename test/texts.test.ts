@@ -45,6 +45,13 @@ describe('texts that are declared once', () => {
 })
 
 describe('Chinese words', () => {
+  it('are in the glossary for each of its terms', () => {
+    const lines = readFileSync(new URL('../docs/reference/glossary.md', import.meta.url), 'utf8').split('\n')
+    const rows = lines.filter((line) => /^\| (?!Term )/.test(line)).map((line) => line.split('|').map((cell) => cell.trim()))
+    expect(rows.length).toBeGreaterThan(50)
+    expect(rows.filter(([, term, chinese = '', meaning]) => !term || !meaning || !/\p{Script=Han}/u.test(chinese))).toEqual([])
+  })
+
   it('call the clipboard 剪贴板 everywhere', () => {
     const folder = new URL('../src/', import.meta.url)
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.tsx?$/.test(path))
