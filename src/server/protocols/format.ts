@@ -1,62 +1,16 @@
-/** A wire format of callers: the dialect and the endpoint. */
-export type CallerFormat =
-  | 'openai.chat'
-  | 'openai.completions'
-  | 'openai.embeddings'
-  | 'openai.responses'
-  | 'openai.moderations'
-  | 'openai.images'
-  | 'openai.image-edits'
-  | 'openai.image-variations'
-  | 'openai.speech'
-  | 'openai.transcriptions'
-  | 'openai.translations'
-  | 'rerank'
-  | 'anthropic.messages'
-  | 'openai.input_tokens'
-  | 'openai.compact'
-  | 'anthropic.count_tokens'
-  | 'gemini.generate'
-  | 'gemini.count_tokens'
-  | 'gemini.embed'
-  | 'gemini.batch_embed'
-  | 'gemini.predict'
+import type { callerFormats, socketFormats, upstreamFormats } from '../../contract/formats.ts'
+
+/** A wire format of callers: the dialect and the endpoint. Each name of this file has its declaration in `index.ts`. */
+export type CallerFormat = keyof typeof callerFormats
+
+/** A format of callers in which the tokens of a prompt are counted. */
+export type CountFormat = Extract<CallerFormat, 'anthropic.count_tokens' | 'gemini.count_tokens' | 'openai.input_tokens'>
 
 /** A wire format of upstreams that no caller speaks. */
-export type UpstreamFormat =
-  | 'cohere.chat'
-  | 'ollama.chat'
-  | 'bedrock.converse'
-  | 'bedrock.count_tokens'
-  | 'dashscope.chat'
-  | 'hunyuan.chat'
-  | 'spark.chat'
-  | 'dify.chat'
-  | 'coze.chat'
-  | 'ernie.chat'
-  | 'replicate.predict'
-  | 'palm.message'
-  | 'library.ask'
-  | 'vertex.embed'
-  | 'cohere.embed'
-  | 'ollama.embed'
-  | 'bedrock.titan-embed'
-  | 'bedrock.cohere-embed'
-  | 'cohere.rerank'
-  | 'dashscope.rerank'
-  | 'voyage.rerank'
-  | 'dashscope.images'
-  | 'dashscope.image-messages'
-  | 'siliconflow.images'
-  | 'zhipu.images'
-  | 'volcengine.images'
-  | 'cloudflare.run'
-  | 'minimax.images'
-  | 'minimax.speech'
-  | 'xai.image-edits'
+export type UpstreamFormat = keyof typeof upstreamFormats
 
 /** A session over an open WebSocket instead of a request and a reply. */
-export type SocketFormat = 'openai.realtime'
+export type SocketFormat = keyof typeof socketFormats
 
 /** Orders of drawings and music, which run asynchronously; handled by `tasks`. */
 export type TaskFormat = 'drawing' | 'music'

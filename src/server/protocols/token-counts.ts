@@ -1,12 +1,9 @@
 import { countableText, writeTokenCount } from './anthropic-messages/token-count.ts'
 import { countOverhead } from './count-overhead.ts'
-import type { CallerFormat, Format } from './format.ts'
+import type { CallerFormat, CountFormat, Format } from './format.ts'
 import { countedRequest } from './gemini-generate/token-count.ts'
 import { countedMembers } from './openai-responses/token-count.ts'
 import { countAt, isObject, type JsonObject } from './wire-format.ts'
-
-/** The endpoints with which a caller counts the tokens of a prompt. */
-export type CountFormat = 'anthropic.count_tokens' | 'gemini.count_tokens' | 'openai.input_tokens'
 
 /** A token count endpoint of callers: its body is a request for an answer, and its reply is one number. */
 export interface CallerCount {

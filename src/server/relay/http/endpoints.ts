@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { fail } from '../../lib/failure.ts'
 import { decodeComponent } from '../../lib/parse-url.ts'
-import type { CallerFormat, Dialect } from '../../protocols/format.ts'
+import type { CallerFormat, CountFormat, Dialect } from '../../protocols/format.ts'
 import { ArrayFraming } from '../../protocols/gemini-generate/array-framing.ts'
 import { asksForEvents, plainModel, readGeminiPath } from '../../protocols/gemini-generate/path.ts'
-import type { CountFormat } from '../../protocols/token-counts.ts'
 import type { PathFacts, Reframing } from '../../protocols/wire-format.ts'
 
 /**
