@@ -3,7 +3,7 @@ import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { describe, expect, it } from 'vitest'
 import { EventBlocks } from '../../src/server/lib/sse.ts'
-import { wireFormats } from '../../src/server/protocols/index.ts'
+import { formats } from '../../src/server/protocols/index.ts'
 import { StreamInterceptor } from '../../src/server/relay/response/sse-interceptor.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
@@ -45,7 +45,7 @@ const clients = [
 ] as const
 
 describe('a stream in Responses', () => {
-  const format = wireFormats['openai.responses'].stream
+  const format = formats['openai.responses'].wire.stream
   if (!format) throw new Error('Responses has streams')
 
   function pass(chunks: readonly Buffer[], renameTo?: string) {

@@ -3,7 +3,7 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import type { LanguageModel } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { inbounds } from '../../src/server/protocols/index.ts'
+import { formats } from '../../src/server/protocols/index.ts'
 import type { ReplyEvent } from '../../src/server/protocols/reply-events.ts'
 import { contextOf, replyOf } from './any-writing.ts'
 
@@ -24,7 +24,7 @@ const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text
 describe.each(Object.entries(models))('replies of %s, by the schemas of the Vercel AI SDK', (name, modelOf) => {
   // The keys are those of the table.
   const format = name as keyof typeof models
-  const inbound = inbounds[format]
+  const inbound = formats[format].inbound
   // Calls with free text are sent only to callers that have declared such tools, which this provider cannot in Chat.
   const wanted = (seed: number) => (format === 'openai.chat' ? withoutFreeText(replyOf(seed)) : replyOf(seed))
   const answer = (text: string, type: string) => async () => new Response(text, { headers: { 'content-type': type } })

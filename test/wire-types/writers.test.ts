@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../src/server/lib/sse.ts'
 import type { Inbound } from '../../src/server/protocols/codec.ts'
 import type { CallerFormat } from '../../src/server/protocols/format.ts'
-import { inbounds } from '../../src/server/protocols/index.ts'
+import { formats } from '../../src/server/protocols/index.ts'
 import { beginBackground, closingEvent } from '../../src/server/protocols/openai-responses/background.ts'
 import { listInput } from '../../src/server/protocols/openai-responses/input-list.ts'
 import { contextOf, replyOf } from './any-writing.ts'
@@ -41,7 +41,7 @@ function eventsOf(inbound: Inbound, format: CallerFormat, seed: number): string[
 }
 
 function typedOf({ format, reply, event }: Dialect): Typed[] {
-  const inbound = inbounds[format]
+  const inbound = formats[format].inbound
   if (!inbound) throw new Error(`${format} is not written`)
   return seeds.flatMap((seed) => [
     { type: reply, json: JSON.stringify(inbound.writeReply(replyOf(seed), contextOf(format, seed))) },

@@ -3,7 +3,7 @@ import { buckets, type Usage } from '../../contract/usage.ts'
 import { AppError } from '../lib/failure.ts'
 import type { CallerFormat, Format } from '../protocols/format.ts'
 import { vendorTools } from '../protocols/hosted-tools.ts'
-import { wireFormats } from '../protocols/index.ts'
+import { formats } from '../protocols/index.ts'
 import { readOutputLimit } from '../protocols/output-limit.ts'
 import { addingMembers } from '../protocols/request-bound.ts'
 import type { JsonObject, RequestFacts } from '../protocols/wire-format.ts'
@@ -61,7 +61,7 @@ function withoutPath(rule: BodyRule): BodyRule {
 /** A body that an override made invalid is for the upstream to refuse. */
 function factsOf(format: CallerFormat, sent: JsonObject, facts: RequestFacts): RequestFacts {
   try {
-    return wireFormats[format].readRequest(sent, { model: facts.model, stream: facts.stream })
+    return formats[format].wire.readRequest(sent, { model: facts.model, stream: facts.stream })
   } catch (error) {
     if (error instanceof AppError) return facts
     throw error

@@ -1,6 +1,6 @@
 import type { DirectConversion } from '../protocols/direct/conversion.ts'
 import type { ChannelFormat, Format } from '../protocols/format.ts'
-import { codecs, directConversions, inbounds } from '../protocols/index.ts'
+import { conversations, directConversions, formats, isCallerFormat } from '../protocols/index.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { Provider } from '../providers/provider.ts'
 import type { RunningChannel } from './model-index.ts'
@@ -16,7 +16,7 @@ export function upstreamFormat(
 ): Format | undefined {
   const { format, model, body } = asked
   if (format === 'drawing' || format === 'music') return provider.tasks === format ? format : undefined
-  const wished = body && format !== 'openai.realtime' ? provider.prefers?.(format, model, body) : undefined
+  const wished = body && isCallerFormat(format) ? provider.prefers?.(format, model, body) : undefined
   if (wished !== undefined && (isTranslatable(format, wished) || conversionOf(format, wished))) return wished
   if (speaks(provider, format, model)) return format
   const other = conversations.find((each) => speaks(provider, each, model) && isTranslatable(format, each))
@@ -44,25 +44,5 @@ function speaks(provider: Provider, format: Format, model: string): boolean {
 }
 
 function isTranslatable(from: ChannelFormat, to: Format): boolean {
-  return inbounds[from] !== undefined && codecs[to] !== undefined
+  return formats[from].inbound !== undefined && formats[to].codec !== undefined
 }
-
-/** In order of preference, the most expressive format first. */
-const conversations: readonly Format[] = [
-  'anthropic.messages',
-  'gemini.generate',
-  'bedrock.converse',
-  'openai.chat',
-  'openai.responses',
-  'cohere.chat',
-  'ollama.chat',
-  'dashscope.chat',
-  'hunyuan.chat',
-  'spark.chat',
-  'ernie.chat',
-  'dify.chat',
-  'coze.chat',
-  'replicate.predict',
-  'palm.message',
-  'library.ask',
-]

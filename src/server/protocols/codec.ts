@@ -1,25 +1,22 @@
 import type { Dialogue, MediaPart } from './dialogue.ts'
-import type { Format } from './format.ts'
 import type { ReplyEvent } from './reply-events.ts'
 import type { JsonObject, PathFacts, StreamEvent } from './wire-format.ts'
 
 /**
- * Translates conversations between one format and the neutral form. The codec of every upstream format writes requests and reads
- * replies; that of a caller format also reads requests and writes replies. N readers and M writers cover all pairs; no code is
- * specific to a pair. All functions are pure: no clock, no randomness, no network.
+ * Translates conversations from the neutral form to a format of upstreams: writes requests and reads replies. `Inbound` is the other
+ * side, which reads requests of callers and writes their replies. N readers and M writers cover all pairs; no code is specific to a
+ * pair. All functions are pure: no clock, no randomness, no network.
  */
 export interface Codec {
-  readonly format: Format
   /** Kinds of media that the format accepts only as bytes: their URLs are fetched before `writeRequest`. */
   readonly inlines: readonly MediaPart['media'][]
   writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest
   /** The events of a complete (non-streamed) reply. Never throws: an invalid reply yields an `error`. */
   readReply(reply: JsonObject, context: ReadContext): ReplyEvent[]
   readEvents(context: ReadContext): EventReader
-  /** For the formats that callers speak. */
-  readonly inbound?: Inbound
 }
 
+/** Translates conversations of callers to the neutral form, and their replies from it. */
 export interface Inbound {
   /** Throws `field_invalid` for invalid members and `untranslatable` for members that no other format has. */
   readRequest(body: JsonObject, path: PathFacts): Dialogue

@@ -1,93 +1,102 @@
-import { anthropicMessagesCodec } from './anthropic-messages/codec.ts'
-import { anthropicMessages } from './anthropic-messages/messages.ts'
-import { anthropicCountTokens } from './anthropic-messages/token-count.ts'
-import { bedrockConverse } from './bedrock-converse/codec.ts'
-import type { Codec, Inbound } from './codec.ts'
-import { cohereChat } from './cohere-chat/codec.ts'
-import { cozeChat } from './coze-chat/codec.ts'
-import { dashScopeChat } from './dashscope-chat/codec.ts'
-import { difyChat } from './dify-chat/codec.ts'
-import { openAiCompletions } from './direct/completions.ts'
-import { completionsInbound } from './direct/completions-inbound.ts'
-import { openAiEmbeddings } from './direct/embeddings.ts'
-import { geminiBatchEmbed, geminiEmbed } from './direct/gemini-embed.ts'
-import { geminiPredict } from './direct/gemini-predict.ts'
-import { openAiImageEdits, openAiImages, openAiImageVariations } from './direct/images.ts'
-import { openAiModerations } from './direct/moderations.ts'
-import { rerank } from './direct/rerank.ts'
-import { openAiSpeech } from './direct/speech.ts'
-import { openAiTranscriptions, openAiTranslations } from './direct/transcriptions.ts'
-import { ernieChat } from './ernie-chat/codec.ts'
-import type { CallerFormat, ChannelFormat, Format } from './format.ts'
-import { geminiGenerateCodec } from './gemini-generate/codec.ts'
-import { geminiGenerate } from './gemini-generate/generate.ts'
-import { geminiCountTokens } from './gemini-generate/token-count.ts'
-import { hunyuanChat } from './hunyuan-chat/codec.ts'
-import { libraryAsk } from './library-ask/codec.ts'
-import { ollamaChat } from './ollama-chat/codec.ts'
-import { openAiChat } from './openai-chat/chat.ts'
-import { openAiChatCodec } from './openai-chat/codec.ts'
-import { responsesCodec } from './openai-responses/codec.ts'
-import { openAiCompact } from './openai-responses/compact.ts'
-import { openAiResponses } from './openai-responses/responses.ts'
-import { openAiInputTokens } from './openai-responses/token-count.ts'
-import { palmMessage } from './palm-message/codec.ts'
-import { replicatePredict } from './replicate-predict/codec.ts'
-import { sparkChat } from './spark-chat/codec.ts'
-import type { WireFormat } from './wire-format.ts'
+import { anthropicCountTokensFormat, anthropicMessagesFormat } from './anthropic-messages/format.ts'
+import { bedrockConverseFormat, bedrockCountTokensFormat } from './bedrock-converse/format.ts'
+import { cohereChatFormat } from './cohere-chat/format.ts'
+import { cozeChatFormat } from './coze-chat/format.ts'
+import { dashScopeChatFormat } from './dashscope-chat/format.ts'
+import type { Declarations, FormatDeclaration } from './declaration.ts'
+import { difyChatFormat } from './dify-chat/format.ts'
+import type { DirectConversion } from './direct/conversion.ts'
+import * as direct from './direct/formats.ts'
+import { ernieChatFormat } from './ernie-chat/format.ts'
+import type { CallerFormat, Format } from './format.ts'
+import { geminiCountTokensFormat, geminiGenerateFormat } from './gemini-generate/format.ts'
+import { hunyuanChatFormat } from './hunyuan-chat/format.ts'
+import { libraryAskFormat } from './library-ask/format.ts'
+import { ollamaChatFormat } from './ollama-chat/format.ts'
+import { openAiChatFormat } from './openai-chat/format.ts'
+import { openAiCompactFormat, openAiInputTokensFormat, openAiResponsesFormat } from './openai-responses/format.ts'
+import { palmMessageFormat } from './palm-message/format.ts'
+import { replicatePredictFormat } from './replicate-predict/format.ts'
+import { sparkChatFormat } from './spark-chat/format.ts'
 
-/** Every wire format that callers speak. A new one needs its folder and one line here. */
-export const wireFormats: Readonly<Record<CallerFormat, WireFormat>> = {
-  'openai.chat': openAiChat,
-  'openai.completions': openAiCompletions,
-  'openai.embeddings': openAiEmbeddings,
-  'openai.responses': openAiResponses,
-  'openai.input_tokens': openAiInputTokens,
-  'openai.compact': openAiCompact,
-  'openai.moderations': openAiModerations,
-  'openai.images': openAiImages,
-  'openai.image-edits': openAiImageEdits,
-  'openai.image-variations': openAiImageVariations,
-  'openai.speech': openAiSpeech,
-  'openai.transcriptions': openAiTranscriptions,
-  'openai.translations': openAiTranslations,
-  rerank,
-  'anthropic.messages': anthropicMessages,
-  'anthropic.count_tokens': anthropicCountTokens,
-  'gemini.generate': geminiGenerate,
-  'gemini.count_tokens': geminiCountTokens,
-  'gemini.embed': geminiEmbed,
-  'gemini.batch_embed': geminiBatchEmbed,
-  'gemini.predict': geminiPredict,
+/**
+ * Every wire format. A new one is its folder and one line here. Where an upstream speaks several formats to which a call could be
+ * translated, the first in this list is used: the most expressive ones come first.
+ */
+export const formats: Declarations = {
+  'anthropic.messages': anthropicMessagesFormat,
+  'gemini.generate': geminiGenerateFormat,
+  'bedrock.converse': bedrockConverseFormat,
+  'openai.chat': openAiChatFormat,
+  'openai.responses': openAiResponsesFormat,
+  'cohere.chat': cohereChatFormat,
+  'ollama.chat': ollamaChatFormat,
+  'dashscope.chat': dashScopeChatFormat,
+  'hunyuan.chat': hunyuanChatFormat,
+  'spark.chat': sparkChatFormat,
+  'ernie.chat': ernieChatFormat,
+  'dify.chat': difyChatFormat,
+  'coze.chat': cozeChatFormat,
+  'replicate.predict': replicatePredictFormat,
+  'palm.message': palmMessageFormat,
+  'library.ask': libraryAskFormat,
+
+  'anthropic.count_tokens': anthropicCountTokensFormat,
+  'gemini.count_tokens': geminiCountTokensFormat,
+  'openai.input_tokens': openAiInputTokensFormat,
+  'bedrock.count_tokens': bedrockCountTokensFormat,
+  'openai.compact': openAiCompactFormat,
+  'openai.completions': direct.openAiCompletionsFormat,
+
+  'gemini.batch_embed': direct.geminiBatchEmbedFormat,
+  'gemini.embed': direct.geminiEmbedFormat,
+  'vertex.embed': direct.vertexEmbedFormat,
+  'cohere.embed': direct.cohereEmbedFormat,
+  'ollama.embed': direct.ollamaEmbedFormat,
+  'bedrock.titan-embed': direct.bedrockTitanEmbedFormat,
+  'bedrock.cohere-embed': direct.bedrockCohereEmbedFormat,
+  'openai.embeddings': direct.openAiEmbeddingsFormat,
+
+  'cohere.rerank': direct.cohereRerankFormat,
+  'dashscope.rerank': direct.dashScopeRerankFormat,
+  'voyage.rerank': direct.voyageRerankFormat,
+  rerank: direct.rerankFormat,
+
+  'gemini.predict': direct.geminiPredictFormat,
+  'dashscope.images': direct.dashScopeImagesFormat,
+  'dashscope.image-messages': direct.dashScopeImageMessagesFormat,
+  'siliconflow.images': direct.siliconFlowImagesFormat,
+  'zhipu.images': direct.zhipuImagesFormat,
+  'volcengine.images': direct.volcEngineImagesFormat,
+  'xai.image-edits': direct.xaiImageEditsFormat,
+  'minimax.images': direct.miniMaxImagesFormat,
+  'openai.images': direct.openAiImagesFormat,
+  'openai.image-edits': direct.openAiImageEditsFormat,
+  'openai.image-variations': direct.openAiImageVariationsFormat,
+
+  'minimax.speech': direct.miniMaxSpeechFormat,
+  'openai.speech': direct.openAiSpeechFormat,
+  'openai.transcriptions': direct.openAiTranscriptionsFormat,
+  'openai.translations': direct.openAiTranslationsFormat,
+  'openai.moderations': direct.openAiModerationsFormat,
+  'cloudflare.run': direct.cloudflareRunFormat,
+
+  // These have folders of their own: `relay/realtime` and `tasks`.
+  'openai.realtime': { name: 'openai.realtime' },
+  drawing: { name: 'drawing' },
+  music: { name: 'music' },
 }
 
-/** The formats of conversations that are translated. A new one needs its folder and one line here. */
-export const codecs: Readonly<Partial<Record<Format, Codec>>> = {
-  'openai.chat': openAiChatCodec,
-  'openai.responses': responsesCodec,
-  'anthropic.messages': anthropicMessagesCodec,
-  'gemini.generate': geminiGenerateCodec,
-  'bedrock.converse': bedrockConverse,
-  'ollama.chat': ollamaChat,
-  'cohere.chat': cohereChat,
-  'dify.chat': difyChat,
-  'coze.chat': cozeChat,
-  'ernie.chat': ernieChat,
-  'replicate.predict': replicatePredict,
-  'palm.message': palmMessage,
-  'library.ask': libraryAsk,
-  'spark.chat': sparkChat,
-  'hunyuan.chat': hunyuanChat,
-  'dashscope.chat': dashScopeChat,
-}
+/** The declarations in their order. */
+export const declarations: readonly FormatDeclaration[] = Object.values(formats)
 
-export { directConversions } from './direct/conversions.ts'
+/** The formats of conversations at upstreams, in order of preference. */
+export const conversations: readonly Format[] = declarations.flatMap(({ name, codec }) => (codec ? [name] : []))
 
-/** Readers of requests and writers of replies, for the formats of callers. */
-export const inbounds: Readonly<Partial<Record<ChannelFormat, Inbound>>> = {
-  'openai.chat': openAiChatCodec.inbound,
-  'openai.completions': completionsInbound,
-  'openai.responses': responsesCodec.inbound,
-  'anthropic.messages': anthropicMessagesCodec.inbound,
-  'gemini.generate': geminiGenerateCodec.inbound,
+/** The conversions of calls that are not conversations. The first that matches is used. */
+export const directConversions: readonly DirectConversion[] = declarations.flatMap(({ conversions = [] }) => conversions)
+
+/** Whether callers speak a format in requests over HTTP. */
+export function isCallerFormat(format: Format): format is CallerFormat {
+  return formats[format].wire !== undefined
 }

@@ -3,7 +3,7 @@ import { membersOf, spliceMembers } from '../lib/splice-json.ts'
 import { chatHost, plainHost } from '../providers/adjust-chat.ts'
 import type { Quirks, RequestContext } from './codec.ts'
 import type { Format } from './format.ts'
-import { codecs, inbounds, wireFormats } from './index.ts'
+import { declarations, formats } from './index.ts'
 import { leastOutputLimit, readOutputLimit, writeOutputLimit } from './output-limit.ts'
 import type { JsonObject } from './wire-format.ts'
 
@@ -132,9 +132,9 @@ describe('an output limit in a translated body', () => {
 
   it.each(limited)('is read from and lowered in what the writer of %s produces for %s', (format, model) => {
     const asked = { model, messages: [{ role: 'user', content: 'hi' }], max_completion_tokens: 2000 }
-    const dialogue = inbounds['openai.chat']?.readRequest(asked, {})
+    const dialogue = formats['openai.chat'].inbound?.readRequest(asked, {})
     if (!dialogue) throw new Error('Chat has a reader')
-    const body = codecs[format]?.writeRequest(dialogue, context(model)).body ?? {}
+    const body = formats[format].codec?.writeRequest(dialogue, context(model)).body ?? {}
     expect(readOutputLimit(format, body, context(model))).toBe(2000)
     const lowered = { ...body, ...writeOutputLimit(format, body, { tokens: 700, ...context(model) }) }
     expect(readOutputLimit(format, lowered, context(model))).toBe(700)
@@ -142,7 +142,8 @@ describe('an output limit in a translated body', () => {
   })
 
   it('can be written for every conversation format of callers', () => {
-    const answering = Object.keys(wireFormats).filter((format) => Object.hasOwn(inbounds, format))
-    for (const format of answering as Format[]) expect(write(format, {}, 900)).toBeDefined()
+    const answering = declarations.filter(({ inbound }) => inbound !== undefined)
+    expect(answering.length).toBeGreaterThan(0)
+    for (const { name } of answering) expect(write(name, {}, 900)).toBeDefined()
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { noUsage, type Usage } from '../../contract/usage.ts'
 import { readMessagesUsage } from './anthropic-messages/usage.ts'
 import type { ReadContext } from './codec.ts'
-import { dashScopeChat } from './dashscope-chat/codec.ts'
+import { dashScopeChatFormat } from './dashscope-chat/format.ts'
 import { readGeminiUsage } from './gemini-generate/usage.ts'
 import { readChatUsage } from './openai-chat/chat.ts'
 import { readEvents, readReply } from './openai-chat/reply-read.ts'
@@ -10,6 +10,7 @@ import { readResponseUsage } from './openai-responses/usage.ts'
 import type { ReplyEvent } from './reply-events.ts'
 import type { JsonObject } from './wire-format.ts'
 
+const dashScopeChat = dashScopeChatFormat.codec
 const chat = (cached: number, total: number) =>
   readChatUsage({
     prompt_tokens: 10,

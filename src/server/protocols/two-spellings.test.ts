@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../lib/failure.ts'
-import { wireFormats } from './index.ts'
+import type { CallerFormat } from './format.ts'
+import { formats } from './index.ts'
 import type { JsonObject } from './wire-format.ts'
 
 /** One limit under two names in one body: the vendor may apply another value than the one priced here. */
 
-type Format = keyof typeof wireFormats
-
-function refusal(format: Format, body: JsonObject): readonly string[] | undefined {
+function refusal(format: CallerFormat, body: JsonObject): readonly string[] | undefined {
   try {
-    wireFormats[format].readRequest(body, format.startsWith('gemini.') ? { model: 'm' } : undefined)
+    formats[format].wire.readRequest(body, format.startsWith('gemini.') ? { model: 'm' } : undefined)
     return undefined
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -19,10 +18,10 @@ function refusal(format: Format, body: JsonObject): readonly string[] | undefine
 
 const contents = [{ role: 'user', parts: [{ text: 'one' }] }]
 const messages = [{ role: 'user', content: 'one' }]
-const generate = (more: JsonObject): [Format, JsonObject] => ['gemini.generate', { contents, ...more }]
-const chat = (more: JsonObject): [Format, JsonObject] => ['openai.chat', { model: 'm', messages, ...more }]
+const generate = (more: JsonObject): [CallerFormat, JsonObject] => ['gemini.generate', { contents, ...more }]
+const chat = (more: JsonObject): [CallerFormat, JsonObject] => ['openai.chat', { model: 'm', messages, ...more }]
 
-const refused: readonly [string, string, ...[Format, JsonObject]][] = [
+const refused: readonly [string, string, ...[CallerFormat, JsonObject]][] = [
   ['generationConfig', 'generation_config', ...generate({ generationConfig: { maxOutputTokens: 1 }, generation_config: {} })],
   ['maxOutputTokens', 'max_output_tokens', ...generate({ generationConfig: { maxOutputTokens: 1, max_output_tokens: 9000 } })],
   ['maxOutputTokens', 'max_output_tokens', ...generate({ generation_config: { max_output_tokens: 9, maxOutputTokens: 9 } })],
@@ -74,7 +73,7 @@ describe('two names of one limit in one body', () => {
   })
 
   it('are accepted if they agree in Chat, if one is unset, and if the caller lists the members', () => {
-    const taken: readonly [Format, JsonObject][] = [
+    const taken: readonly [CallerFormat, JsonObject][] = [
       chat({ max_tokens: 7, max_completion_tokens: 7 }),
       chat({ max_tokens: null, max_completion_tokens: 7 }),
       chat({ thinking: { budget_tokens: 7 }, thinking_budget: 7 }),

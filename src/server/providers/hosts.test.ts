@@ -10,10 +10,12 @@ import {
   userTurn,
   written,
 } from '../../../test/helpers/codecs.ts'
-import { codecs } from '../protocols/index.ts'
-import { openAiChatCodec } from '../protocols/openai-chat/codec.ts'
+import { formats } from '../protocols/index.ts'
+import { openAiChatFormat } from '../protocols/openai-chat/format.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { providerById, providers } from './index.ts'
+
+const openAiChatCodec = openAiChatFormat.codec
 
 type Type = 17 | 20 | 25 | 26 | 27 | 35 | 40 | 42 | 43 | 45 | 48
 const deepseek = 43
@@ -332,7 +334,7 @@ describe('Ollama', () => {
   it('[250] receives images by URL in its own format, so that they are fetched and sent as bytes', () => {
     expect(ollama.prefers?.('openai.chat', 'm', image('https://a.example/b.png'))).toBe('ollama.chat')
     expect(ollama.prefers?.('openai.chat', 'm', image('data:image/png;base64,iVBO'))).toBeUndefined()
-    expect(codecs['ollama.chat']?.inlines).toContain('image')
+    expect(formats['ollama.chat'].codec?.inlines).toContain('image')
   })
 
   it('receives the context length of the channel, for which only its own format has a member', () => {

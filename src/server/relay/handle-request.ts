@@ -2,7 +2,7 @@ import { replacementOf } from '../channels/model-replacements.ts'
 import { spliceMembers } from '../lib/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../lib/yield-to-event-loop.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
-import { wireFormats } from '../protocols/index.ts'
+import { formats } from '../protocols/index.ts'
 import type { RelayCaller } from '../tokens/authenticate.ts'
 import { admitRequest } from './admission/admit-request.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody, readPlaygroundRequest } from './admission/authenticate.ts'
@@ -43,7 +43,7 @@ async function answerCaller(
   arrived: RelayCaller,
   lease: RateLimitLease | undefined,
 ): Promise<void> {
-  const { isFree = false, continues } = wireFormats[called.format]
+  const { isFree = false, continues } = formats[called.format].wire
   const judging = checkBeforeBody(app, call, { caller: arrived, lease, isFree, groupInBody: called.from === 'session' })
   if (judging) await judging
   const read = await call.readBody()

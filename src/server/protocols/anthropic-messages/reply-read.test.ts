@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { grammarFaults, readContext, readerFaults, readSse, summary } from '../../../../test/helpers/codecs.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { ReplyEvent } from '../reply-events.ts'
-import { anthropicMessagesCodec as codec } from './codec.ts'
+import { anthropicMessagesFormat } from './format.ts'
 
+const { codec } = anthropicMessagesFormat
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 const read = (name: string) => readSse(codec, fixture(`${name}.sse`))
 const streamed = (...events: object[]) =>

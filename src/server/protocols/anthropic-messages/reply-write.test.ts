@@ -9,9 +9,10 @@ import { eventsIn } from '../../lib/sse.ts'
 import type { WriteContext } from '../codec.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import type { JsonObject } from '../wire-format.ts'
-import { anthropicMessagesCodec as codec } from './codec.ts'
+import { anthropicMessagesFormat } from './format.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
 
+const { codec } = anthropicMessagesFormat
 const context: WriteContext = {
   id: 'r1',
   createdAt: 1_790_000_000,
@@ -263,7 +264,7 @@ describe('a stream to a client of Messages', () => {
       { type: 'redacted_thinking', data: 'openai:encrypted:gAAA' },
     ])
     const body = { model: 'm', max_tokens: 9, messages: [{ role: 'assistant', content }] }
-    expect(codec.inbound?.readRequest(body, {}).turns[0]?.parts).toEqual([
+    expect(anthropicMessagesFormat.inbound.readRequest(body, {}).turns[0]?.parts).toEqual([
       { kind: 'reasoning', text: 'Hm', opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } },
     ])
   })

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { written } from '../../../../test/helpers/codecs.ts'
 import type { JsonObject } from '../wire-format.ts'
-import { anthropicMessagesCodec as codec } from './codec.ts'
+import { anthropicMessagesFormat } from './format.ts'
 import { readRequest } from './request-read.ts'
 
+const { codec } = anthropicMessagesFormat
 const read = (more: JsonObject) =>
   readRequest({ model: 'claude-opus-5', max_tokens: 64, messages: [{ role: 'user', content: 'Hi' }], ...more }, {})
 const said = (content: unknown, role = 'user') => read({ messages: [{ role, content }] }).turns[0]?.parts

@@ -3,8 +3,9 @@ import { assistantTurn, dialogueOf, tideTool, toolTurns, userTurn, written } fro
 import type { RequestContext } from '../codec.ts'
 import type { CacheMark, Dialogue, MediaSource, Part, Tool, Turn } from '../dialogue.ts'
 import { readMediaUrl } from '../media.ts'
-import { anthropicMessagesCodec as codec } from './codec.ts'
+import { anthropicMessagesFormat } from './format.ts'
 
+const { codec } = anthropicMessagesFormat
 const write = (dialogue: Partial<Dialogue>, model = 'claude-sonnet-4-5') => written(codec, dialogue, { model })
 const bodyOf = (dialogue: Partial<Dialogue>, model?: string) => write(dialogue, model).body
 const text = (value: string, cache?: CacheMark) => ({ kind: 'text' as const, text: value, ...(cache ? { cache } : {}) })

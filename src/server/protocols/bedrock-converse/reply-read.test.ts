@@ -4,7 +4,9 @@ import { grammarFaults, readContext, readerFaults, readSse, summary } from '../.
 import { openFraming } from '../../lib/frames.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { JsonObject } from '../wire-format.ts'
-import { bedrockConverse } from './codec.ts'
+import { bedrockConverseFormat } from './format.ts'
+
+const bedrockConverse = bedrockConverseFormat.codec
 
 /** A recorded stream as SSE text. */
 function fixture(name: string): string {

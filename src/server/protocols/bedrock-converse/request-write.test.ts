@@ -4,8 +4,9 @@ import { AppError } from '../../lib/failure.ts'
 import type { Quirks } from '../codec.ts'
 import type { Dialogue, MediaPart, Part, Turn } from '../dialogue.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
-import { bedrockConverse } from './codec.ts'
+import { bedrockConverseFormat } from './format.ts'
 
+const bedrockConverse = bedrockConverseFormat.codec
 const claude = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
 const nova = 'amazon.nova-pro-v1:0'
 const llama = 'us.meta.llama3-3-70b-instruct-v1:0'

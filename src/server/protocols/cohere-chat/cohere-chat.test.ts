@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { readContext, readSse, summary, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
 import type { Dialogue, MediaPart } from '../dialogue.ts'
-import { cohereChat } from './codec.ts'
+import { cohereChatFormat } from './format.ts'
 
+const cohereChat = cohereChatFormat.codec
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}.sse`, import.meta.url), 'utf8')
 const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 const start = (name: string, input: string, index = 0) =>

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { readContext, readSse, summary, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
 import type { MediaPart } from '../dialogue.ts'
-import { dashScopeChat } from './codec.ts'
+import { dashScopeChatFormat } from './format.ts'
 
+const dashScopeChat = dashScopeChatFormat.codec
 const usage = { input_tokens: 9, output_tokens: 4, total_tokens: 13 }
 const event = (message: object, finish_reason = 'null', number = 1) =>
   `id:${number}\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify({

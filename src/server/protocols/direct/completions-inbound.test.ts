@@ -6,12 +6,13 @@ import { noUsage } from '../../../contract/usage.ts'
 import { AppError } from '../../lib/failure.ts'
 import { eventsIn, toByteText } from '../../lib/sse.ts'
 import type { WriteContext } from '../codec.ts'
-import { inbounds } from '../index.ts'
-import { openAiChatCodec } from '../openai-chat/codec.ts'
+import { formats } from '../index.ts'
+import { openAiChatFormat } from '../openai-chat/format.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { completionsInbound } from './completions-inbound.ts'
 
+const openAiChatCodec = openAiChatFormat.codec
 const context = (wantsUsage = false): WriteContext => ({
   id: 'r1',
   createdAt: 5,
@@ -146,7 +147,7 @@ describe('legacy Completions as a conversation', () => {
 
 describe('the inbound codecs', () => {
   it('include Completions and Chat of OpenAI', () => {
-    expect(inbounds['openai.completions']).toBe(completionsInbound)
-    expect(inbounds['openai.chat']).toBe(openAiChatCodec.inbound)
+    expect(formats['openai.completions'].inbound).toBe(completionsInbound)
+    expect(formats['openai.chat'].inbound).toBe(openAiChatFormat.inbound)
   })
 })

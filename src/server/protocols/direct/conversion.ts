@@ -3,8 +3,8 @@ import type { CallerFormat, Format } from '../format.ts'
 import type { JsonObject, UploadedFile, UpstreamErrorFacts } from '../wire-format.ts'
 
 /**
- * The conversion of a call that is not a conversation to another vendor's format, and of its reply to the caller's. One file each,
- * collected in `conversions.ts`; the first match is used. All functions are pure: no clock, no randomness, no network.
+ * The conversion of a call that is not a conversation to another vendor's format, and of its reply to the caller's. The declaration
+ * of that format lists it; the first match is used. All functions are pure: no clock, no randomness, no network.
  */
 export interface DirectConversion {
   readonly from: CallerFormat

@@ -46,12 +46,12 @@ export interface EmbeddingHost {
   read(replies: readonly JsonObject[]): EmbeddingAnswer | undefined
 }
 
-/** A conversion for every pair of a caller's and an upstream's format, composed of these two; no code is specific to a pair. */
-export function embeddingConversions(
-  callers: readonly EmbeddingCaller[],
-  hosts: readonly EmbeddingHost[],
-): readonly DirectConversion[] {
-  return callers.flatMap((caller) => hosts.flatMap((host) => (host.to === caller.from ? [] : pairOf(caller, host))))
+/**
+ * The conversions from every other format of callers to that of an upstream, each composed of the two sides; no code is specific to a
+ * pair.
+ */
+export function embeddingConversions(callers: readonly EmbeddingCaller[], host: EmbeddingHost): readonly DirectConversion[] {
+  return callers.flatMap((caller) => (host.to === caller.from ? [] : [pairOf(caller, host)]))
 }
 
 function pairOf(caller: EmbeddingCaller, host: EmbeddingHost): DirectConversion {

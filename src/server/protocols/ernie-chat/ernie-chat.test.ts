@@ -10,8 +10,9 @@ import {
   written,
 } from '../../../../test/helpers/codecs.ts'
 import type { Turn } from '../dialogue.ts'
-import { ernieChat } from './codec.ts'
+import { ernieChatFormat } from './format.ts'
 
+const ernieChat = ernieChatFormat.codec
 const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 const usage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
 const call = { name: 'get_tide', arguments: '{"port":"Rye"}', thoughts: 'I need the tide.' }

@@ -3,16 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { readContext, readSse } from '../../../../test/helpers/codecs.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { Inbound, WriteContext } from '../codec.ts'
-import { codecs, inbounds } from '../index.ts'
+import { formats } from '../index.ts'
 import { repairReply } from '../repair-reply.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
-import { geminiGenerateCodec as gemini } from './codec.ts'
+import { geminiGenerateFormat } from './format.ts'
 
+const gemini = geminiGenerateFormat.codec
 const path = { model: 'gemini-3.7-flash', stream: false }
 
 function inbound(format: 'openai.chat' | 'anthropic.messages'): Inbound {
-  const found = inbounds[format]
+  const found = formats[format].inbound
   if (!found) throw new Error(`${format} is not spoken by callers`)
   return found
 }
@@ -175,8 +176,8 @@ describe('requests of Messages to Gemini', () => {
 
 describe('requests of Gemini to others', () => {
   const told = (contents: readonly JsonObject[]) => {
-    const dialogue = gemini.inbound.readRequest({ contents }, { model: 'm' })
-    const chat = codecs['openai.chat']
+    const dialogue = geminiGenerateFormat.inbound.readRequest({ contents }, { model: 'm' })
+    const chat = formats['openai.chat'].codec
     const settings = { claudeDefaultMaxTokens: {}, claudeThinkingShare: undefined, geminiSafety: {} }
     const written = chat?.writeRequest(dialogue, { model: 'gpt-4o', quirks: {}, settings, lose: () => {} })
     return arrayAt(written?.body ?? {}, 'messages').filter(isObject)
@@ -282,7 +283,7 @@ describe('a long conversation', () => {
       parts: [{ text: `turn ${at}` }],
     }))
     const settings = { claudeDefaultMaxTokens: {}, claudeThinkingShare: undefined, geminiSafety: {} }
-    const dialogue = gemini.inbound.readRequest({ contents }, { model: 'm' })
+    const dialogue = geminiGenerateFormat.inbound.readRequest({ contents }, { model: 'm' })
     const { body } = gemini.writeRequest(dialogue, { model: 'm', quirks: {}, settings, lose: () => {} })
     expect(body.contents).toHaveLength(30_001)
   })

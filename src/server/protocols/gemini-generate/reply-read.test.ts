@@ -5,8 +5,9 @@ import { noUsage } from '../../../contract/usage.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import type { JsonObject } from '../wire-format.ts'
-import { geminiGenerateCodec as codec } from './codec.ts'
+import { geminiGenerateFormat } from './format.ts'
 
+const { codec } = geminiGenerateFormat
 const folder = new URL('fixtures/', import.meta.url)
 const names = readdirSync(folder).filter((name) => name.endsWith('.sse'))
 const fixture = (name: string) => readFileSync(new URL(name, folder), 'utf8')

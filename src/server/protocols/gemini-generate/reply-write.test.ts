@@ -10,9 +10,10 @@ import type { WriteContext } from '../codec.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { ArrayFraming } from './array-framing.ts'
-import { geminiGenerateCodec as codec } from './codec.ts'
+import { geminiGenerateFormat } from './format.ts'
 
-const { writeReply, writeEvents } = codec.inbound
+const { codec } = geminiGenerateFormat
+const { writeReply, writeEvents } = geminiGenerateFormat.inbound
 const context: WriteContext = {
   id: 'r1',
   createdAt: 1_790_000_000,

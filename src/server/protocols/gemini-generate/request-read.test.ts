@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../wire-format.ts'
-import { geminiGenerateCodec as codec } from './codec.ts'
+import { geminiGenerateFormat } from './format.ts'
 
-const { readRequest } = codec.inbound
+const { readRequest } = geminiGenerateFormat.inbound
 const hello = [{ role: 'user', parts: [{ text: 'Hello' }] }]
 const read = (body: JsonObject) => readRequest({ contents: hello, ...body }, { model: 'gemini-asked', stream: true })
 const partsOf = (parts: readonly JsonObject[], role = 'user') => read({ contents: [{ role, parts }] }).turns[0]?.parts

@@ -10,8 +10,9 @@ import {
 import type { Quirks } from '../codec.ts'
 import type { Dialogue, MediaPart, Opaque, Part, Reasoning } from '../dialogue.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
-import { geminiGenerateCodec as codec } from './codec.ts'
+import { geminiGenerateFormat } from './format.ts'
 
+const { codec } = geminiGenerateFormat
 const flash3 = 'gemini-3.7-flash'
 const flash2 = 'gemini-2.5-flash'
 
@@ -512,7 +513,7 @@ describe('Gemini models with other outputs', () => {
 
 describe("a request of Gemini's own callers", () => {
   it("has Gemini's own members at their paths", () => {
-    const dialogue = codec.inbound.readRequest(
+    const dialogue = geminiGenerateFormat.inbound.readRequest(
       {
         contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
         safetySettings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }],

@@ -10,8 +10,9 @@ import {
   written,
 } from '../../../../test/helpers/codecs.ts'
 import type { MediaPart } from '../dialogue.ts'
-import { hunyuanChat } from './codec.ts'
+import { hunyuanChatFormat } from './format.ts'
 
+const hunyuanChat = hunyuanChatFormat.codec
 const Usage = { PromptTokens: 9, CompletionTokens: 4, TotalTokens: 13 }
 const event = (Delta: object, FinishReason = '') =>
   `data: ${JSON.stringify({ Note: 'AI', Choices: [{ Index: 0, Delta, FinishReason }], Created: 1, Id: 'h', Usage })}\n\n`

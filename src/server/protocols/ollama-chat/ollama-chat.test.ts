@@ -11,8 +11,9 @@ import {
   written,
 } from '../../../../test/helpers/codecs.ts'
 import type { MediaPart } from '../dialogue.ts'
-import { ollamaChat } from './codec.ts'
+import { ollamaChatFormat } from './format.ts'
 
+const ollamaChat = ollamaChatFormat.codec
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}.ndjson`, import.meta.url), 'utf8')
 const lines = (name: string) => fixture(name).trim().split('\n')
 

@@ -13,8 +13,9 @@ import { eventsIn } from '../../lib/sse.ts'
 import type { Quirks } from '../codec.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import type { JsonObject, StreamEvent } from '../wire-format.ts'
-import { openAiChatCodec as codec } from './codec.ts'
+import { openAiChatFormat } from './format.ts'
 
+const { codec } = openAiChatFormat
 const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')
 const read = (name: string) => summary(readSse(codec, fixture(`openai/${name}.sse`)))
 

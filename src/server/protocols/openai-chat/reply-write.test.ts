@@ -11,10 +11,11 @@ import type { WriteContext } from '../codec.ts'
 import type { Dialogue, Opaque } from '../dialogue.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
-import { openAiChatCodec as codec } from './codec.ts'
+import { openAiChatFormat } from './format.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 
+const { codec } = openAiChatFormat
 const start: ReplyEvent = { type: 'start' }
 const end: ReplyEvent = { type: 'end' }
 const open = (index: number, block: 'text' | 'reasoning' | 'refusal' = 'text'): ReplyEvent => ({ type: 'open', index, block })

@@ -11,8 +11,10 @@ import { AppError } from '../../lib/failure.ts'
 import type { Quirks } from '../codec.ts'
 import type { Dialogue, MediaPart, Opaque, Part, ToolResultPart, Turn } from '../dialogue.ts'
 import { arrayAt, isObject, type JsonObject } from '../wire-format.ts'
-import { openAiChatCodec as codec } from './codec.ts'
+import { openAiChatFormat } from './format.ts'
 import { readRequest } from './request-read.ts'
+
+const { codec } = openAiChatFormat
 
 /** By default the dialogue of a Messages caller. */
 function written(dialogue: Partial<Dialogue>, more: { model?: string; quirks?: Quirks } = {}) {

@@ -7,8 +7,10 @@ import { noUsage } from '../../../contract/usage.ts'
 import type { WriteContext } from '../codec.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
-import { responsesCodec } from './codec.ts'
+import { openAiResponsesFormat } from './format.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
+
+const responsesCodec = openAiResponsesFormat.codec
 
 function contextOf(more: Partial<WriteContext> = {}): WriteContext {
   let ids = 0

@@ -11,8 +11,9 @@ import { AppError } from '../../lib/failure.ts'
 import type { Quirks } from '../codec.ts'
 import type { Dialogue, MediaPart, Part } from '../dialogue.ts'
 import type { JsonObject } from '../wire-format.ts'
-import { responsesCodec } from './codec.ts'
+import { openAiResponsesFormat } from './format.ts'
 
+const responsesCodec = openAiResponsesFormat.codec
 const write = (dialogue: Partial<Dialogue> = {}, model = 'gpt-5.6', quirks: Quirks = {}) =>
   writtenBy(responsesCodec, dialogue, { model, quirks })
 const bodyOf = (dialogue: Partial<Dialogue> = {}, model?: string, quirks?: Quirks) => write(dialogue, model, quirks).body
@@ -395,7 +396,7 @@ describe('a written Responses request', () => {
       include: ['reasoning.encrypted_content'],
       store: false,
     }
-    const dialogue = responsesCodec.inbound?.readRequest(body, {})
+    const dialogue = openAiResponsesFormat.inbound.readRequest(body, {})
     expect(write(dialogue ?? dialogueOf())).toMatchObject({ body, lost: [] })
   })
 })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { assistantTurn, readContext, summary, userTurn, written } from '../../../../test/helpers/codecs.ts'
-import { palmMessage } from './codec.ts'
+import { palmMessageFormat } from './format.ts'
 
+const palmMessage = palmMessageFormat.codec
 const read = (answer: object) => summary(palmMessage.readReply({ ...answer }, readContext()))
 
 describe('a reply of PaLM', () => {

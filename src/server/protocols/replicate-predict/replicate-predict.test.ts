@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { assistantTurn, readContext, summary, tideTool, userTurn, written } from '../../../../test/helpers/codecs.ts'
 import type { MediaPart } from '../dialogue.ts'
-import { replicatePredict } from './codec.ts'
+import { replicatePredictFormat } from './format.ts'
 
+const replicatePredict = replicatePredictFormat.codec
 const prediction = {
   id: 'p',
   status: 'succeeded',

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { readContext, readFrames, summary, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
-import { sparkChat } from './codec.ts'
+import { sparkChatFormat } from './format.ts'
 import { sparkVersionOf } from './models.ts'
 
+const sparkChat = sparkChatFormat.codec
 const frame = (status: number, text: object, usage?: object) =>
   JSON.stringify({
     header: { code: 0, message: 'Success', sid: 's', status },

@@ -7,7 +7,7 @@ import { spliceMembers } from '../../lib/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import { dearestCost, freePrice, type Price } from '../../pricing/quote.ts'
 import { unpricedMembers } from '../../pricing/tiers.ts'
-import { wireFormats } from '../../protocols/index.ts'
+import { formats } from '../../protocols/index.ts'
 import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { type ConversationParts, findStoringChannel, namesHistory } from '../conversations/history.ts'
@@ -45,7 +45,7 @@ export async function admitRequest(
   asked: AuthenticatedRequest,
 ): Promise<AdmittedRequest> {
   const { call, caller, body, lease, replaces, toStore } = asked
-  const format = wireFormats[endpoint.format]
+  const format = formats[endpoint.format].wire
   const isHeavyBody = isHeavy(body.bytes.length)
   if (isHeavyBody) await yieldWithPriority()
   const facts = format.readRequest(body.json, endpoint.fromPath, body.form?.files)

@@ -1,7 +1,7 @@
 import { fail } from '../../lib/failure.ts'
 import { spliceMembers } from '../../lib/splice-json.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
-import { inbounds } from '../../protocols/index.ts'
+import { formats } from '../../protocols/index.ts'
 import { requireOtherTools } from '../../protocols/lost-fields.ts'
 import { beginBackground } from '../../protocols/openai-responses/background.ts'
 import { textAt } from '../../protocols/wire-format.ts'
@@ -95,7 +95,7 @@ async function openRun(
     Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
   opened: AdmittedRequest,
 ): Promise<Run> {
-  const dialogue = inbounds[opened.format.format]?.readRequest(opened.body.json, { model: opened.facts.model, stream: true })
+  const dialogue = formats[opened.format.format].inbound?.readRequest(opened.body.json, { model: opened.facts.model, stream: true })
   if (!dialogue) throw new Error(`${opened.format.format} has no neutral form`)
   requireOtherTools(dialogue)
   const begun = beginBackground(writeContextOf(app, opened, dialogue))

@@ -6,7 +6,7 @@ import { fail } from '../../lib/failure.ts'
 import { spliceMembers } from '../../lib/splice-json.ts'
 import { groupsToTry } from '../../pricing/groups.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
-import { wireFormats } from '../../protocols/index.ts'
+import { formats } from '../../protocols/index.ts'
 import { inputItems, referencesIn, withReferred } from '../../protocols/openai-responses/history.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../../protocols/wire-format.ts'
@@ -115,7 +115,7 @@ export async function findStoringChannel(
   if (conversationIn(body) !== '') fail('field_invalid', { field: 'conversation', reason: noConversations })
   const groups = groupsToTry(app.options.current, caller)
   const places =
-    wireFormats[asked.format].continues === 'thread'
+    formats[asked.format].wire.continues === 'thread'
       ? await threadPlaces(app, caller, groups, asked)
       : [...(await responsePlaces(app, caller, groups, asked)), ...(await itemPlaces(app, caller, groups, asked))]
   const [first] = places

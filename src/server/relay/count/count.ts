@@ -9,7 +9,7 @@ import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import { thoughtChanges } from '../../protocols/anthropic-messages/past-thinking.ts'
 import { countMedia } from '../../protocols/count-media.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
-import { codecs, inbounds, wireFormats } from '../../protocols/index.ts'
+import { formats } from '../../protocols/index.ts'
 import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
 import { type CallerCount, callerCounts, type UpstreamCount, upstreamCounts } from '../../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
@@ -66,7 +66,7 @@ async function answer(
   const sent = await call.readBody()
   call.notes.asked = sent.json
   if (isHeavy(sent.bytes.length)) await yieldWithPriority()
-  const format = wireFormats[name]
+  const format = formats[name].wire
   const { continues } = format
   const {
     body: named,
@@ -220,7 +220,8 @@ function requestFor(
 ): JsonObject {
   const { caller, facts, body, count } = counted
   const request = count.readRequest(body.json)
-  const [codec, inbound] = [codecs[of], inbounds[count.of]]
+  const { codec } = formats[of]
+  const { inbound } = formats[count.of]
   if (of === count.of && of === 'anthropic.messages') return { ...request, ...thoughtChanges(request, model)?.changes }
   if (of === count.of || !codec || !inbound) return request
   const dialogue = inbound.readRequest(request, { model: facts.model, stream: false })

@@ -7,7 +7,7 @@ import { AppError, fail } from '../../lib/failure.ts'
 import { newRequestId } from '../../lib/ids.ts'
 import { freePrice } from '../../pricing/quote.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
-import { wireFormats } from '../../protocols/index.ts'
+import { formats } from '../../protocols/index.ts'
 import { outputLimitMember } from '../../protocols/openai-chat/models.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
@@ -96,7 +96,7 @@ function hurried(channel: RunningChannel): RunningChannel {
 
 /** The request of a test, which is free. */
 function admitted({ format: name, model, body }: ProbeRequest, nowMs: number): AdmittedRequest {
-  const format = wireFormats[name]
+  const format = formats[name].wire
   const id = newRequestId(nowMs)
   const call = new ClientExchange(new NoAnswer(), {
     id,

@@ -2,7 +2,7 @@ import { inBothLanguages, type Text } from '../../../contract/text.ts'
 import { AppError } from '../../lib/failure.ts'
 import { newRequestId } from '../../lib/ids.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
-import { wireFormats } from '../../protocols/index.ts'
+import { formats } from '../../protocols/index.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { type SiteAllowance, siteCallLedger } from '../../wallet/site-calls.ts'
@@ -88,7 +88,7 @@ const site: RelayCaller = { userId: 0, username: '', role: 0, userGroup: '', acc
 function newCall({ format, model, body }: SiteCall, startedMs: number): ClientExchange {
   const call = new ClientExchange(new NoAnswer(), {
     id: newRequestId(startedMs),
-    dialect: wireFormats[format].dialect,
+    dialect: formats[format].wire.dialect,
     language: 'en',
     client: { address: '', local: true },
     startedMs,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { EventBlocks } from '../../lib/sse.ts'
-import { wireFormats } from '../../protocols/index.ts'
+import { formats } from '../../protocols/index.ts'
 import { StreamInterceptor } from './sse-interceptor.ts'
 
 const fixtures = new URL('../../protocols/gemini-generate/fixtures/', import.meta.url)
@@ -9,7 +9,7 @@ const fixture = (name: string) => readFileSync(new URL(name, fixtures), 'latin1'
 
 /** The output that is sent while a stream arrives, and the end that is withheld until the charge. */
 function pass(text: string, size = text.length, renameTo?: string) {
-  const { stream } = wireFormats['gemini.generate']
+  const { stream } = formats['gemini.generate'].wire
   if (!stream) throw new Error('Gemini streams')
   const interceptor = new StreamInterceptor(stream, { hideUsage: false, renameTo })
   const blocks = new EventBlocks(1_000_000)

@@ -3,12 +3,12 @@ import { noUsage } from '../../../contract/usage.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import { mask } from '../../moderation/completion-check.ts'
 import { WordList } from '../../moderation/word-list.ts'
-import { wireFormats } from '../../protocols/index.ts'
+import { formats } from '../../protocols/index.ts'
 import { replyTexts } from '../../protocols/reply-texts.ts'
 import { CheckedEvents } from './moderated.ts'
 
 function checking(format: 'openai.chat' | 'anthropic.messages', words: readonly string[], { stops = false } = {}) {
-  const { stream } = wireFormats[format]
+  const { stream } = formats[format].wire
   const texts = replyTexts[format]
   if (!stream || !texts) throw new Error('This format is checked')
   const found: string[] = []

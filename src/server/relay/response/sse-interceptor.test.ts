@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { fixture, fixturesOf } from '../../../../test/helpers/upstream.ts'
 import { noUsage } from '../../../contract/usage.ts'
 import { EventBlocks } from '../../lib/sse.ts'
-import { wireFormats } from '../../protocols/index.ts'
+import type { CallerFormat } from '../../protocols/format.ts'
+import { formats } from '../../protocols/index.ts'
 import type { StreamFormat } from '../../protocols/wire-format.ts'
 import { StreamInterceptor } from './sse-interceptor.ts'
 
@@ -96,8 +97,8 @@ describe('passing a stream through', () => {
   })
 })
 
-function streamOf(format: keyof typeof wireFormats): StreamFormat {
-  const { stream } = wireFormats[format]
+function streamOf(format: CallerFormat): StreamFormat {
+  const { stream } = formats[format].wire
   if (!stream) throw new Error(`${format} has no stream`)
   return stream
 }

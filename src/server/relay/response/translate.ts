@@ -7,7 +7,7 @@ import type { Codec, Inbound, TranslationSettings, WrittenRequest } from '../../
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { Format } from '../../protocols/format.ts'
 import { carriedTools, isWebSearch, vendorTools } from '../../protocols/hosted-tools.ts'
-import { codecs, inbounds } from '../../protocols/index.ts'
+import { formats } from '../../protocols/index.ts'
 import { leaveOutVendorTools, lose, loseUnread } from '../../protocols/lost-fields.ts'
 import { readOutputLimit } from '../../protocols/output-limit.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
@@ -112,8 +112,8 @@ function withoutLostSearch(dialogue: Dialogue, hostedTools: readonly string[]): 
 
 /** Selection only picks channels for which there is a pair. */
 function pairOf(request: AdmittedRequest, format: Format): { codec: Codec; inbound: Inbound } {
-  const codec = codecs[format]
-  const inbound = inbounds[request.format.format]
+  const { codec } = formats[format]
+  const { inbound } = formats[request.format.format]
   if (!codec || !inbound) throw new Error(`${request.format.format} cannot be translated to ${format}`)
   return { codec, inbound }
 }

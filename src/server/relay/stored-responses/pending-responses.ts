@@ -10,7 +10,7 @@ import type { Price } from '../../pricing/quote.ts'
 import type { UsageBound } from '../../pricing/usage-bound.ts'
 import { AnsweredModel } from '../../protocols/answered-model.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
-import { wireFormats } from '../../protocols/index.ts'
+import { formats } from '../../protocols/index.ts'
 import { readEnd } from '../../protocols/openai-responses/states.ts'
 import { hasBothSides, withSides } from '../../protocols/usage-sides.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
@@ -265,7 +265,7 @@ export async function settleIfEnded(app: PendingChargeParts, asked: PendingRespo
   const open = { ...asked, bill: { ...asked.bill, answeredModel: otherModelIn(response, asked.bill.sentModel) } }
   const { state, usage } = end
   const items = itemIdsIn(response.output)
-  const text = usage && hasBothSides(usage) ? '' : wireFormats['openai.responses'].replyText(response)
+  const text = usage && hasBothSides(usage) ? '' : formats['openai.responses'].wire.replyText(response)
   if (usage && text === '') await settle(app, open, { usage, isEstimated: false }, items)
   else if (state === 'failed' && !(usage && promptTokens(usage) + completionTokens(usage) > 0)) await closeFree(app, open)
   else {

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -6,10 +6,7 @@ import { writeRequest } from './request-write.ts'
  * Cohere's Chat, version 2 of its interface, for upstreams only. Source: types of the package `cohere-ai` 8.1 and protocols notes
  * 2.8, read 2026-11.
  */
-export const cohereChat: Codec = {
-  format: 'cohere.chat',
-  inlines: [],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const cohereChatFormat = {
+  name: 'cohere.chat',
+  codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -6,10 +6,7 @@ import { writeRequest } from './request-write.ts'
  * Bots of Coze, for upstreams only, always as a stream: non-streamed replies would require polling. The model is the id of the bot.
  * Source: Coze's interface reference of version 3 and protocols notes 2.12, read 2026-11.
  */
-export const cozeChat: Codec = {
-  format: 'coze.chat',
-  inlines: [],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const cozeChatFormat = {
+  name: 'coze.chat',
+  codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -6,10 +6,7 @@ import { writeRequest } from './request-write.ts'
  * Baidu's first interface (Wenxin Workshop), for upstreams only; the second speaks OpenAI's format.
  * Source: Baidu's interface reference and protocols notes 2.13, read 2026-11.
  */
-export const ernieChat: Codec = {
-  format: 'ernie.chat',
-  inlines: [],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const ernieChatFormat = {
+  name: 'ernie.chat',
+  codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -6,10 +6,7 @@ import { writeRequest } from './request-write.ts'
  * Google's generateMessage of PaLM 2, for upstreams only: non-streamed replies without usage. Google shut it down in October 2024;
  * only gateways and archives still serve it. Source: Google's reference of v1beta2; not tested against a live service.
  */
-export const palmMessage: Codec = {
-  format: 'palm.message',
-  inlines: [],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const palmMessageFormat = {
+  name: 'palm.message',
+  codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -6,10 +6,7 @@ import { writeRequest } from './request-write.ts'
  * Ollama's own `/api/chat`, for upstreams only. Each line of JSON is read as an event whose data is the line. Source: types of the
  * package `ollama` 0.6.4 and protocols notes 2.9, read 2026-11.
  */
-export const ollamaChat: Codec = {
-  format: 'ollama.chat',
-  inlines: ['image'],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const ollamaChatFormat = {
+  name: 'ollama.chat',
+  codec: { inlines: ['image'], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

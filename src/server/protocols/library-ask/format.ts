@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -7,10 +7,7 @@ import { writeRequest } from './request-write.ts'
  * number of the knowledge base is set in the channel. The service no longer answers, so this follows its clients and was never
  * tested against the live service.
  */
-export const libraryAsk: Codec = {
-  format: 'library.ask',
-  inlines: [],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const libraryAskFormat = {
+  name: 'library.ask',
+  codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

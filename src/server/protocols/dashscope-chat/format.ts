@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -6,10 +6,7 @@ import { writeRequest } from './request-write.ts'
  * Alibaba's own form of text and multimodal generation, for upstreams only and for models that its compatible interface does not serve.
  * Source: Model Studio's interface reference of DashScope and protocols notes 2.14, read 2026-11.
  */
-export const dashScopeChat: Codec = {
-  format: 'dashscope.chat',
-  inlines: [],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const dashScopeChatFormat = {
+  name: 'dashscope.chat',
+  codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

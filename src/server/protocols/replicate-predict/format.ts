@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -6,10 +6,7 @@ import { writeRequest } from './request-write.ts'
  * Language models on Replicate, for upstreams only, as one synchronous prediction: its stream has another URL, which would require
  * a second request. Source: Replicate's interface reference and protocols notes 2.1, read 2026-11.
  */
-export const replicatePredict: Codec = {
-  format: 'replicate.predict',
-  inlines: [],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const replicatePredictFormat = {
+  name: 'replicate.predict',
+  codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

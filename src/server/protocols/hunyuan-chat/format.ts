@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -6,10 +6,7 @@ import { writeRequest } from './request-write.ts'
  * Tencent Hunyuan in its own form, for upstreams only; the provider signs each request.
  * Source: `ChatCompletions` of 2023-09-01 in Tencent Cloud's interface reference and protocols notes 2.15, read 2026-11.
  */
-export const hunyuanChat: Codec = {
-  format: 'hunyuan.chat',
-  inlines: [],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const hunyuanChatFormat = {
+  name: 'hunyuan.chat',
+  codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -6,10 +6,7 @@ import { writeRequest } from './request-write.ts'
  * iFlytek Spark over its WebSocket, for upstreams only: the body is the one sent message, each received message is an event. The
  * provider adds the application id. Source: iFlytek's interface reference and protocols notes 2.16, read 2026-11.
  */
-export const sparkChat: Codec = {
-  format: 'spark.chat',
-  inlines: [],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const sparkChatFormat = {
+  name: 'spark.chat',
+  codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

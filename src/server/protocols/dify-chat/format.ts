@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { FormatDeclaration } from '../declaration.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -6,10 +6,7 @@ import { writeRequest } from './request-write.ts'
  * Applications of Dify, for upstreams only: chats, completions and workflows. Model, tools and behaviour are fixed in the application.
  * Source: Dify's interface reference and protocols notes 2.11, read 2026-11.
  */
-export const difyChat: Codec = {
-  format: 'dify.chat',
-  inlines: [],
-  writeRequest,
-  readReply,
-  readEvents: readStreamEvents,
-}
+export const difyChatFormat = {
+  name: 'dify.chat',
+  codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration

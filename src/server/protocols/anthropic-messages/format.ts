@@ -1,0 +1,20 @@
+import type { FormatDeclaration } from '../declaration.ts'
+import { anthropicMessages } from './messages.ts'
+import { readEvents, readReply } from './reply-read.ts'
+import { writeEvents, writeReply } from './reply-write.ts'
+import { readRequest } from './request-read.ts'
+import { writeRequest } from './request-write.ts'
+import { anthropicCountTokens } from './token-count.ts'
+
+/** Anthropic Messages. Images and documents may stay URLs, since the vendor fetches them itself. */
+export const anthropicMessagesFormat = {
+  name: 'anthropic.messages',
+  wire: anthropicMessages,
+  codec: { inlines: [], writeRequest, readReply, readEvents },
+  inbound: { readRequest, writeReply, writeEvents },
+} satisfies FormatDeclaration
+
+export const anthropicCountTokensFormat = {
+  name: 'anthropic.count_tokens',
+  wire: anthropicCountTokens,
+} satisfies FormatDeclaration

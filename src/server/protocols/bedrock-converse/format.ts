@@ -1,0 +1,16 @@
+import type { FormatDeclaration } from '../declaration.ts'
+import { readReply, readStreamEvents } from './reply-read.ts'
+import { writeRequest } from './request-write.ts'
+
+/**
+ * Converse of Amazon Bedrock, for upstreams only. It accepts media only as bytes; the model and the choice of streaming are in the
+ * URL, and a stream consists of messages of an event stream. Source: types of `@aws-sdk/client-bedrock-runtime` 3.1162 and
+ * protocols notes 2.7, read 2026-11.
+ */
+export const bedrockConverseFormat = {
+  name: 'bedrock.converse',
+  codec: { inlines: ['image', 'document', 'video'], writeRequest, readReply, readEvents: readStreamEvents },
+} satisfies FormatDeclaration
+
+/** Counts the tokens of a request of Converse, or of one in the form of Messages. */
+export const bedrockCountTokensFormat = { name: 'bedrock.count_tokens' } satisfies FormatDeclaration

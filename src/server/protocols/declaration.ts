@@ -1,0 +1,27 @@
+import type { Codec, Inbound } from './codec.ts'
+import type { DirectConversion } from './direct/conversion.ts'
+import type { CallerFormat, Format } from './format.ts'
+import type { WireFormat } from './wire-format.ts'
+
+/**
+ * Everything that this server knows about one wire format. Its folder declares it (`format.ts`), and `index.ts` registers it; all
+ * other code asks for a member and never compares names. Without a member the format has no such thing. Pure, like all of `protocols`.
+ */
+export interface FormatDeclaration {
+  readonly name: Format
+  /** How it passes unchanged from callers to upstreams. */
+  readonly wire?: WireFormat
+  /** Conversations at upstreams that speak it, for callers of other formats. */
+  readonly codec?: Codec
+  /** Conversations of its callers, for upstreams that speak other formats. */
+  readonly inbound?: Inbound
+  /** Conversions of calls that are not conversations from formats of callers to this one. */
+  readonly conversions?: readonly DirectConversion[]
+}
+
+/** One declaration for each name, with the members that formats of its kind must have. */
+export type Declarations = {
+  readonly [Name in Format]: FormatDeclaration & { readonly name: Name } & (Name extends CallerFormat
+      ? { readonly wire: WireFormat }
+      : unknown)
+}

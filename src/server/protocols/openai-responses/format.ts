@@ -1,0 +1,28 @@
+import type { FormatDeclaration } from '../declaration.ts'
+import { openAiCompact } from './compact.ts'
+import { readEvents, readReply } from './reply-read.ts'
+import { writeEvents, writeReply } from './reply-write.ts'
+import { readRequest } from './request-read.ts'
+import { writeRequest } from './request-write.ts'
+import { openAiResponses } from './responses.ts'
+import { openAiInputTokens } from './token-count.ts'
+
+/**
+ * OpenAI Responses. Translated for its callers, and for models that are only available in it. Source: protocols notes 1.3 and 3.
+ */
+export const openAiResponsesFormat = {
+  name: 'openai.responses',
+  wire: openAiResponses,
+  codec: { inlines: [], writeRequest, readReply, readEvents },
+  inbound: { readRequest, writeReply, writeEvents },
+} satisfies FormatDeclaration
+
+export const openAiCompactFormat = {
+  name: 'openai.compact',
+  wire: openAiCompact,
+} satisfies FormatDeclaration
+
+export const openAiInputTokensFormat = {
+  name: 'openai.input_tokens',
+  wire: openAiInputTokens,
+} satisfies FormatDeclaration
