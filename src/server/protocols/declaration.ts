@@ -1,6 +1,7 @@
 import type { Codec, Inbound } from './codec.ts'
 import type { DirectConversion } from './direct/conversion.ts'
 import type { CallerFormat, Format } from './format.ts'
+import type { ReplyTexts } from './text-slots.ts'
 import type { WireFormat } from './wire-format.ts'
 
 /**
@@ -17,6 +18,8 @@ export interface FormatDeclaration {
   readonly inbound?: Inbound
   /** Conversions of calls that are not conversations from formats of callers to this one. */
   readonly conversions?: readonly DirectConversion[]
+  /** Where its replies have text for people, which is checked for listed words. */
+  readonly texts?: ReplyTexts
 }
 
 /** One declaration for each name, with the members that formats of its kind must have. */

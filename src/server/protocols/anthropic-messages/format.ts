@@ -1,6 +1,7 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { anthropicMessages } from './messages.ts'
 import { readEvents, readReply } from './reply-read.ts'
+import { messagesTexts } from './reply-texts.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
@@ -12,6 +13,7 @@ export const anthropicMessagesFormat = {
   wire: anthropicMessages,
   codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
+  texts: messagesTexts,
 } satisfies FormatDeclaration
 
 export const anthropicCountTokensFormat = {

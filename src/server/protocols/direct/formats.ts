@@ -1,4 +1,5 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import { completionsTexts } from '../openai-chat/reply-texts.ts'
 import { imagesByCloudflare, rerankByCloudflare, transcriptionsByCloudflare, translationsByCloudflare } from './cloudflare-run.ts'
 import { openAiCompletions } from './completions.ts'
 import { completionsInbound } from './completions-inbound.ts'
@@ -34,6 +35,7 @@ export const openAiCompletionsFormat = {
   name: 'openai.completions',
   wire: openAiCompletions,
   inbound: completionsInbound,
+  texts: completionsTexts,
 } satisfies FormatDeclaration
 
 const embeddingCallers = [openAiEmbeddingCaller, geminiEmbedCaller, geminiBatchEmbedCaller]

@@ -4,6 +4,7 @@ import { speechByGemini } from '../direct/speech-gemini.ts'
 import { transcriptionsByGemini, translationsByGemini } from '../direct/transcriptions-gemini.ts'
 import { geminiGenerate } from './generate.ts'
 import { readGenerateEvents, readGenerateReply } from './reply-read.ts'
+import { geminiTexts } from './reply-texts.ts'
 import { writeGenerateEvents, writeGenerateReply } from './reply-write.ts'
 import { readGenerateRequest } from './request-read.ts'
 import { writeGenerateRequest } from './request-write.ts'
@@ -21,6 +22,7 @@ export const geminiGenerateFormat = {
   },
   inbound: { readRequest: readGenerateRequest, writeReply: writeGenerateReply, writeEvents: writeGenerateEvents },
   conversions: [imagesByGemini, imageEditsByGemini, speechByGemini, transcriptionsByGemini, translationsByGemini],
+  texts: geminiTexts,
 } satisfies FormatDeclaration
 
 export const geminiCountTokensFormat = {

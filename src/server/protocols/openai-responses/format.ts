@@ -1,6 +1,7 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { openAiCompact } from './compact.ts'
 import { readEvents, readReply } from './reply-read.ts'
+import { responsesTexts } from './reply-texts.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
@@ -15,6 +16,7 @@ export const openAiResponsesFormat = {
   wire: openAiResponses,
   codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
+  texts: responsesTexts,
 } satisfies FormatDeclaration
 
 export const openAiCompactFormat = {

@@ -4,12 +4,11 @@ import { eventsIn } from '../../lib/sse.ts'
 import { mask } from '../../moderation/completion-check.ts'
 import { WordList } from '../../moderation/word-list.ts'
 import { formats } from '../../protocols/index.ts'
-import { replyTexts } from '../../protocols/reply-texts.ts'
 import { CheckedEvents } from './moderated.ts'
 
 function checking(format: 'openai.chat' | 'anthropic.messages', words: readonly string[], { stops = false } = {}) {
-  const { stream } = formats[format].wire
-  const texts = replyTexts[format]
+  const { texts, wire } = formats[format]
+  const { stream } = wire
   if (!stream || !texts) throw new Error('This format is checked')
   const found: string[] = []
   const rule = { words: new WordList(words), stops, piecesKept: 0 }

@@ -1,8 +1,8 @@
 import type { Usage } from '../../../contract/usage.ts'
 import { type EventText, readEvents, toByteText } from '../../lib/sse.ts'
 import { CompletionCheck, type CompletionRule } from '../../moderation/completion-check.ts'
+import { formats } from '../../protocols/index.ts'
 import type { PaidCall } from '../../protocols/paid-calls.ts'
-import { replyTexts } from '../../protocols/reply-texts.ts'
 import { type ReplyTexts, type TextSlot, withTexts } from '../../protocols/text-slots.ts'
 import type { JsonObject, StreamFormat, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
@@ -21,7 +21,7 @@ export function moderatedAdapter(
   { call, format, facts }: Pick<AdmittedRequest, 'call' | 'format' | 'facts'>,
   adapter: ResponseAdapter,
 ): ResponseAdapter {
-  const texts = replyTexts[format.format]
+  const { texts } = formats[format.format]
   if (!texts) return adapter
   const found = (word: string) => callerLog.of(call.client).info({ request: call.id, word }, 'a completion had a listed word')
   const checkFacts = format.stream && { rule, texts, stream: format.stream, wantsUsage: facts.wantsUsage, found }
