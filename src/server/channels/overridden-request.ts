@@ -72,7 +72,7 @@ function factsOfRules(
   { provider }: RunningChannel,
   { target, model, sent, facts }: { target: Format; model: string; sent: JsonObject; facts: RequestFacts },
 ): RequestFacts {
-  const limit = readOutputLimit(target, sent, { model, quirks: provider.quirks })
+  const limit = readOutputLimit(formats[target], sent, { model, quirks: provider.quirks })
   return {
     ...facts,
     ...vendorTools(target, sent),

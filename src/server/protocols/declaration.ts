@@ -1,6 +1,7 @@
 import type { Codec, Inbound } from './codec.ts'
 import type { DirectConversion } from './direct/conversion.ts'
 import type { CallerFormat, Format } from './format.ts'
+import type { OutputLimit } from './output-limit.ts'
 import type { ReplyTexts } from './text-slots.ts'
 import type { WireFormat } from './wire-format.ts'
 
@@ -20,6 +21,8 @@ export interface FormatDeclaration {
   readonly conversions?: readonly DirectConversion[]
   /** Where its replies have text for people, which is checked for listed words. */
   readonly texts?: ReplyTexts
+  /** The members of a request that limit the output of one answer. */
+  readonly outputLimit?: OutputLimit
 }
 
 /** One declaration for each name, with the members that formats of its kind must have. */

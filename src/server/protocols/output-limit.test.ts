@@ -8,7 +8,8 @@ import { leastOutputLimit, readOutputLimit, writeOutputLimit } from './output-li
 import type { JsonObject } from './wire-format.ts'
 
 const write = (format: Format, body: JsonObject, tokens: number, model = 'model', quirks: Quirks = {}) =>
-  writeOutputLimit(format, body, { tokens, model, quirks })
+  writeOutputLimit(formats[format], body, { tokens, model, quirks })
+const read = (format: Format, body: JsonObject, model = 'm') => readOutputLimit(formats[format], body, { model, quirks: {} })
 
 describe('an output limit in a native body', () => {
   it.each<[Format, string, JsonObject]>([
@@ -29,8 +30,8 @@ describe('an output limit in a native body', () => {
     ['spark.chat', 'lite', { parameter: { chat: { max_tokens: 900 } } }],
   ])('is written for %s and %s where there is none', (format, model, members) => {
     expect(write(format, {}, 900, model)).toEqual(members)
-    expect(readOutputLimit(format, members, { model, quirks: {} })).toBe(900)
-    expect(readOutputLimit(format, {}, { model, quirks: {} })).toBeUndefined()
+    expect(read(format, members, model)).toBe(900)
+    expect(read(format, {}, model)).toBeUndefined()
   })
 
   it.each<Format>(['hunyuan.chat', 'palm.message', 'library.ask', 'dify.chat', 'coze.chat', 'openai.embeddings'])(
@@ -57,7 +58,7 @@ describe('an output limit in a native body', () => {
     const both = { max_tokens: 5000, max_completion_tokens: 6000 }
     expect(write('openai.chat', both, 900)).toEqual({ max_tokens: 900, max_completion_tokens: 900 })
     expect(write('openai.chat', { ...both, max_tokens: 50 }, 900)).toEqual({ max_completion_tokens: 900 })
-    expect(readOutputLimit('openai.chat', both, { model: 'm', quirks: {} })).toBe(6000)
+    expect(read('openai.chat', both)).toBe(6000)
   })
 
   it('keeps the member that the body uses, and each host receives the one that it supports', () => {
@@ -75,7 +76,7 @@ describe('an output limit in a native body', () => {
     const claude = { max_tokens: 9000, thinking: { type: 'enabled', budget_tokens: 4000 } }
     expect(write('anthropic.messages', claude, 1000)).toEqual({ max_tokens: 4001 })
     expect(write('anthropic.messages', claude, 6000)).toEqual({ max_tokens: 6000 })
-    expect(leastOutputLimit('anthropic.messages', claude, { model: 'claude-opus-4-1', quirks: {} })).toBe(4001)
+    expect(leastOutputLimit(formats['anthropic.messages'], claude, { model: 'claude-opus-4-1', quirks: {} })).toBe(4001)
     expect(write('openai.chat', { reasoning: { max_tokens: 2000 } }, 100)).toEqual({ max_tokens: 2001 })
     expect(write('replicate.predict', {}, 100, 'anthropic/claude-4-sonnet')).toEqual({ input: { max_tokens: 1024 } })
   })
@@ -92,9 +93,7 @@ describe('an output limit in a native body', () => {
       generation_config: { maxOutputTokens: 900 },
     })
     const twice = { generationConfig: { maxOutputTokens: 5000 }, generation_config: { max_output_tokens: 6000 } }
-    expect(
-      readOutputLimit('gemini.generate', { ...twice, ...write('gemini.generate', twice, 900) }, { model: 'm', quirks: {} }),
-    ).toBe(900)
+    expect(read('gemini.generate', { ...twice, ...write('gemini.generate', twice, 900) })).toBe(900)
   })
 
   it('leaves all other bytes of the body unchanged', () => {
@@ -135,9 +134,9 @@ describe('an output limit in a translated body', () => {
     const dialogue = formats['openai.chat'].inbound?.readRequest(asked, {})
     if (!dialogue) throw new Error('Chat has a reader')
     const body = formats[format].codec?.writeRequest(dialogue, context(model)).body ?? {}
-    expect(readOutputLimit(format, body, context(model))).toBe(2000)
-    const lowered = { ...body, ...writeOutputLimit(format, body, { tokens: 700, ...context(model) }) }
-    expect(readOutputLimit(format, lowered, context(model))).toBe(700)
+    expect(readOutputLimit(formats[format], body, context(model))).toBe(2000)
+    const lowered = { ...body, ...writeOutputLimit(formats[format], body, { tokens: 700, ...context(model) }) }
+    expect(readOutputLimit(formats[format], lowered, context(model))).toBe(700)
     expect(Object.keys(lowered)).toEqual(Object.keys(body))
   })
 

@@ -1,16 +1,40 @@
 import type { Quirks } from './codec.ts'
-import { outputTokensMin as ernieMin } from './ernie-chat/models.ts'
-import type { Format } from './format.ts'
-import { outputLimitMember } from './openai-chat/models.ts'
-import { outputTokensMin as responsesMin } from './openai-responses/models.ts'
-import { inputNamesOf } from './replicate-predict/models.ts'
 import { countAt, isObject, type JsonObject, objectAt } from './wire-format.ts'
+
+/** How a format limits the output of one answer. */
+export interface OutputLimit {
+  /** The members that may contain a limit. All present ones are lowered; if none is present, the first is written. */
+  places(body: JsonObject, of: LimitedModel): readonly Place[]
+  /** The lowest limit in tokens that the vendor accepts for this body: it has to be above a thinking budget. */
+  least(body: JsonObject, of: LimitedModel): number
+  /** A limit of 0 requests no output; in all other formats it means no limit. */
+  readonly takesZero?: true
+}
+
+/** The path of a member. */
+export type Place = readonly [string, ...string[]]
 
 /** The upstream that a body is written for. */
 export interface LimitedModel {
   /** As the upstream names it. */
   readonly model: string
   readonly quirks: Quirks
+}
+
+/** A limit in one member, of at least one token or as many as the vendor accepts. */
+export function limitAt(place: Place, least = 1): OutputLimit {
+  const places = [place]
+  return { places: () => places, least: () => least }
+}
+
+/** The lowest limit beside a thinking budget, which is the member `budget_tokens`. */
+export function aboveBudget(thinking: JsonObject | undefined): number {
+  return countAt(thinking, 'budget_tokens') + 1
+}
+
+/** The declaration of a format, as far as it is about output limits. */
+interface Limiting {
+  readonly outputLimit?: OutputLimit
 }
 
 /**
@@ -20,11 +44,10 @@ export interface LimitedModel {
  * final body: adjustments of the provider and overrides of the channel may write a limit too. Undefined for formats without a limit.
  */
 export function writeOutputLimit(
-  format: Format,
+  { outputLimit: rule }: Limiting,
   body: JsonObject,
   { tokens, ...of }: LimitedModel & { readonly tokens: number },
 ): JsonObject | undefined {
-  const rule = ruleOf(format)
   if (!rule) return undefined
   const limit = Math.max(tokens, rule.least(body, of))
   const places = rule.places(body, of)
@@ -39,8 +62,7 @@ export function writeOutputLimit(
  * The limit in tokens of one answer in a body of an upstream's format; the greatest of several, because hosts differ on which one
  * counts. Undefined when it has none.
  */
-export function readOutputLimit(format: Format, body: JsonObject, of: LimitedModel): number | undefined {
-  const rule = ruleOf(format)
+export function readOutputLimit({ outputLimit: rule }: Limiting, body: JsonObject, of: LimitedModel): number | undefined {
   const stated = rule?.places(body, of).flatMap((place) => {
     const value = valueAt(body, place)
     return isLimit(rule, value) ? value : []
@@ -53,90 +75,27 @@ export function readOutputLimit(format: Format, body: JsonObject, of: LimitedMod
  * Undefined when the body before has none, or one that is as high.
  */
 export function raisedLimit(
-  format: Format,
+  format: Limiting,
   { before, after }: { readonly before: JsonObject; readonly after: JsonObject },
   of: LimitedModel,
 ): { readonly tokens: number; readonly member: string } | undefined {
   const asked = readOutputLimit(format, before, of)
   const tokens = asked === undefined ? undefined : readOutputLimit(format, after, of)
   if (asked === undefined || tokens === undefined || tokens <= asked) return undefined
-  const place = ruleOf(format)
-    ?.places(before, of)
-    .find((each) => valueAt(before, each) === asked)
+  const place = format.outputLimit?.places(before, of).find((each) => valueAt(before, each) === asked)
   return { tokens, member: place?.at(-1) ?? '' }
 }
 
 /** The lowest limit in tokens that the vendor accepts for this body: it has to be above a thinking budget. */
-export function leastOutputLimit(format: Format, body: JsonObject, of: LimitedModel): number {
-  return ruleOf(format)?.least(body, of) ?? 1
-}
-
-type Place = readonly [string, ...string[]]
-
-interface LimitRule {
-  /** The members that may contain a limit. All present ones are lowered; if none is present, the first is written. */
-  places(body: JsonObject, of: LimitedModel): readonly Place[]
-  least(body: JsonObject, of: LimitedModel): number
-  /** A limit of 0 requests no output; in all other formats it means no limit. */
-  readonly takesZero?: true
-}
-
-const at = (...place: Place): Pick<LimitRule, 'places'> => ({ places: () => [place] })
-const atLeast = (tokens: number): Pick<LimitRule, 'least'> => ({ least: () => tokens })
-const aboveBudget = (thinking: JsonObject | undefined): number => countAt(thinking, 'budget_tokens') + 1
-
-const rules: Readonly<Partial<Record<Format, LimitRule>>> = {
-  'openai.chat': {
-    places(_body, { model, quirks }) {
-      const member = outputLimitMember(model, quirks)
-      return [[member], [member === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens']]
-    },
-    // The members in which hosts of Claude accept a thinking budget on Chat.
-    least: (body) => Math.max(aboveBudget(objectAt(body, 'thinking')), countAt(objectAt(body, 'reasoning'), 'max_tokens') + 1),
-  },
-  'openai.completions': { ...at('max_tokens'), ...atLeast(1) },
-  'openai.responses': { ...at('max_output_tokens'), ...atLeast(responsesMin) },
-  'anthropic.messages': { ...at('max_tokens'), least: (body) => aboveBudget(objectAt(body, 'thinking')), takesZero: true },
-  'gemini.generate': { places: geminiPlaces, ...atLeast(1) },
-  'bedrock.converse': {
-    ...at('inferenceConfig', 'maxTokens'),
-    least: (body) => aboveBudget(objectAt(objectAt(body, 'additionalModelRequestFields') ?? {}, 'thinking')),
-  },
-  'cohere.chat': { ...at('max_tokens'), ...atLeast(1) },
-  'dashscope.chat': { ...at('parameters', 'max_tokens'), ...atLeast(1) },
-  'ernie.chat': { ...at('max_output_tokens'), ...atLeast(ernieMin) },
-  'ollama.chat': { ...at('options', 'num_predict'), ...atLeast(1) },
-  'replicate.predict': {
-    places: (_body, { model }) => [['input', inputNamesOf(model).outputLimit]],
-    least: (_body, { model }) => inputNamesOf(model).outputLimitMin,
-  },
-  'spark.chat': { ...at('parameter', 'chat', 'max_tokens'), ...atLeast(1) },
-}
-
-function ruleOf(format: Format): LimitRule | undefined {
-  return rules[format]
-}
-
-/**
- * Each config object and its limit in the spelling that the body uses, camel case or snake case; an absent limit is spelled like
- * its object.
- */
-function geminiPlaces(body: JsonObject): readonly Place[] {
-  const configs = (['generationConfig', 'generation_config'] as const).filter((name) => isObject(body[name]))
-  if (configs.length === 0) return [['generationConfig', 'maxOutputTokens']]
-  return configs.flatMap((name): Place[] => {
-    const config = objectAt(body, name) ?? {}
-    const spelled = (['maxOutputTokens', 'max_output_tokens'] as const).filter((member) => config[member] != null)
-    const usual = name === 'generationConfig' ? 'maxOutputTokens' : 'max_output_tokens'
-    return (spelled.length > 0 ? spelled : [usual]).map((member): Place => [name, member])
-  })
+export function leastOutputLimit({ outputLimit }: Limiting, body: JsonObject, of: LimitedModel): number {
+  return outputLimit?.least(body, of) ?? 1
 }
 
 function valueAt(body: JsonObject, place: Place): unknown {
   return place.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), body)
 }
 
-function isLimit({ takesZero }: LimitRule, value: unknown): value is number {
+function isLimit({ takesZero }: OutputLimit, value: unknown): value is number {
   return typeof value === 'number' && (value > 0 || (takesZero === true && value === 0))
 }
 

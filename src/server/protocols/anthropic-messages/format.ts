@@ -1,4 +1,6 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import { aboveBudget, limitAt } from '../output-limit.ts'
+import { objectAt } from '../wire-format.ts'
 import { anthropicMessages } from './messages.ts'
 import { readEvents, readReply } from './reply-read.ts'
 import { messagesTexts } from './reply-texts.ts'
@@ -14,6 +16,7 @@ export const anthropicMessagesFormat = {
   codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
   texts: messagesTexts,
+  outputLimit: { ...limitAt(['max_tokens']), least: (body) => aboveBudget(objectAt(body, 'thinking')), takesZero: true },
 } satisfies FormatDeclaration
 
 export const anthropicCountTokensFormat = {

@@ -1,4 +1,6 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import { aboveBudget, limitAt } from '../output-limit.ts'
+import { objectAt } from '../wire-format.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -10,6 +12,10 @@ import { writeRequest } from './request-write.ts'
 export const bedrockConverseFormat = {
   name: 'bedrock.converse',
   codec: { inlines: ['image', 'document', 'video'], writeRequest, readReply, readEvents: readStreamEvents },
+  outputLimit: {
+    ...limitAt(['inferenceConfig', 'maxTokens']),
+    least: (body) => aboveBudget(objectAt(objectAt(body, 'additionalModelRequestFields') ?? {}, 'thinking')),
+  },
 } satisfies FormatDeclaration
 
 /** Counts the tokens of a request of Converse, or of one in the form of Messages. */

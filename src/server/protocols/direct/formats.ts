@@ -1,5 +1,6 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { completionsTexts } from '../openai-chat/reply-texts.ts'
+import { limitAt } from '../output-limit.ts'
 import { imagesByCloudflare, rerankByCloudflare, transcriptionsByCloudflare, translationsByCloudflare } from './cloudflare-run.ts'
 import { openAiCompletions } from './completions.ts'
 import { completionsInbound } from './completions-inbound.ts'
@@ -36,6 +37,7 @@ export const openAiCompletionsFormat = {
   wire: openAiCompletions,
   inbound: completionsInbound,
   texts: completionsTexts,
+  outputLimit: limitAt(['max_tokens']),
 } satisfies FormatDeclaration
 
 const embeddingCallers = [openAiEmbeddingCaller, geminiEmbedCaller, geminiBatchEmbedCaller]

@@ -1,4 +1,6 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import { limitAt } from '../output-limit.ts'
+import { outputTokensMin } from './models.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -9,4 +11,5 @@ import { writeRequest } from './request-write.ts'
 export const ernieChatFormat = {
   name: 'ernie.chat',
   codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+  outputLimit: limitAt(['max_output_tokens'], outputTokensMin),
 } satisfies FormatDeclaration

@@ -2,6 +2,8 @@ import type { FormatDeclaration } from '../declaration.ts'
 import { imageEditsByGemini, imagesByGemini } from '../direct/images-gemini.ts'
 import { speechByGemini } from '../direct/speech-gemini.ts'
 import { transcriptionsByGemini, translationsByGemini } from '../direct/transcriptions-gemini.ts'
+import type { Place } from '../output-limit.ts'
+import { isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { geminiGenerate } from './generate.ts'
 import { readGenerateEvents, readGenerateReply } from './reply-read.ts'
 import { geminiTexts } from './reply-texts.ts'
@@ -23,9 +25,25 @@ export const geminiGenerateFormat = {
   inbound: { readRequest: readGenerateRequest, writeReply: writeGenerateReply, writeEvents: writeGenerateEvents },
   conversions: [imagesByGemini, imageEditsByGemini, speechByGemini, transcriptionsByGemini, translationsByGemini],
   texts: geminiTexts,
+  outputLimit: { places: limitPlaces, least: () => 1 },
 } satisfies FormatDeclaration
 
 export const geminiCountTokensFormat = {
   name: 'gemini.count_tokens',
   wire: geminiCountTokens,
 } satisfies FormatDeclaration
+
+/**
+ * Each config object and its limit in the spelling that the body uses, camel case or snake case; an absent limit is spelled like
+ * its object.
+ */
+function limitPlaces(body: JsonObject): readonly Place[] {
+  const configs = (['generationConfig', 'generation_config'] as const).filter((name) => isObject(body[name]))
+  if (configs.length === 0) return [['generationConfig', 'maxOutputTokens']]
+  return configs.flatMap((name): Place[] => {
+    const config = objectAt(body, name) ?? {}
+    const spelled = (['maxOutputTokens', 'max_output_tokens'] as const).filter((member) => config[member] != null)
+    const usual = name === 'generationConfig' ? 'maxOutputTokens' : 'max_output_tokens'
+    return (spelled.length > 0 ? spelled : [usual]).map((member): Place => [name, member])
+  })
+}

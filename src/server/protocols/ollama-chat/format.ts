@@ -1,4 +1,5 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import { limitAt } from '../output-limit.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -9,4 +10,5 @@ import { writeRequest } from './request-write.ts'
 export const ollamaChatFormat = {
   name: 'ollama.chat',
   codec: { inlines: ['image'], writeRequest, readReply, readEvents: readStreamEvents },
+  outputLimit: limitAt(['options', 'num_predict']),
 } satisfies FormatDeclaration

@@ -1,5 +1,8 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import { aboveBudget } from '../output-limit.ts'
+import { countAt, objectAt } from '../wire-format.ts'
 import { openAiChat } from './chat.ts'
+import { outputLimitMember } from './models.ts'
 import { readEvents, readReply } from './reply-read.ts'
 import { chatTexts } from './reply-texts.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
@@ -14,4 +17,12 @@ export const openAiChatFormat = {
   codec: { inlines: ['audio', 'document'], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
   texts: chatTexts,
+  outputLimit: {
+    places(_body, { model, quirks }) {
+      const member = outputLimitMember(model, quirks)
+      return [[member], [member === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens']]
+    },
+    // The members in which hosts of Claude accept a thinking budget on Chat.
+    least: (body) => Math.max(aboveBudget(objectAt(body, 'thinking')), countAt(objectAt(body, 'reasoning'), 'max_tokens') + 1),
+  },
 } satisfies FormatDeclaration

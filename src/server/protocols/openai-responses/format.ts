@@ -1,5 +1,7 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import { limitAt } from '../output-limit.ts'
 import { openAiCompact } from './compact.ts'
+import { outputTokensMin } from './models.ts'
 import { readEvents, readReply } from './reply-read.ts'
 import { responsesTexts } from './reply-texts.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
@@ -17,6 +19,7 @@ export const openAiResponsesFormat = {
   codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
   texts: responsesTexts,
+  outputLimit: limitAt(['max_output_tokens'], outputTokensMin),
 } satisfies FormatDeclaration
 
 export const openAiCompactFormat = {

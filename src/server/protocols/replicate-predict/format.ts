@@ -1,4 +1,5 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import { inputNamesOf } from './models.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -9,4 +10,8 @@ import { writeRequest } from './request-write.ts'
 export const replicatePredictFormat = {
   name: 'replicate.predict',
   codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+  outputLimit: {
+    places: (_body, { model }) => [['input', inputNamesOf(model).outputLimit]],
+    least: (_body, { model }) => inputNamesOf(model).outputLimitMin,
+  },
 } satisfies FormatDeclaration

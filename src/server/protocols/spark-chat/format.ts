@@ -1,4 +1,5 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import { limitAt } from '../output-limit.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -9,4 +10,5 @@ import { writeRequest } from './request-write.ts'
 export const sparkChatFormat = {
   name: 'spark.chat',
   codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
+  outputLimit: limitAt(['parameter', 'chat', 'max_tokens']),
 } satisfies FormatDeclaration

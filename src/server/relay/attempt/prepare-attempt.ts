@@ -12,6 +12,7 @@ import type { Core } from '../../options/core.ts'
 import { hasThoughts, withoutForeignThoughts } from '../../protocols/anthropic-messages/past-thinking.ts'
 import type { Format } from '../../protocols/format.ts'
 import { vendorTools } from '../../protocols/hosted-tools.ts'
+import { formats } from '../../protocols/index.ts'
 import { raisedLimit } from '../../protocols/output-limit.ts'
 import { isObject } from '../../protocols/wire-format.ts'
 import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
@@ -142,7 +143,7 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
     Object.keys(adjusted).length === 0
       ? undefined
       : raisedLimit(
-          format.format,
+          formats[format.format],
           { before: limitedBody, after: { ...limitedBody, ...adjusted } },
           { model: mapped, quirks: provider.quirks },
         )

@@ -35,6 +35,7 @@ export async function translate(
   const { request, channel } = attempt
   const { provider, setting } = channel
   const { codec, inbound } = pairOf(request, to.format)
+  const declaration = formats[to.format]
   const dropped = new DroppedFields(request)
   const isHeavyBody = isHeavy(request.body.bytes.length)
   let written: WrittenRequest
@@ -58,9 +59,9 @@ export async function translate(
     loseUnread(complete, context, to.format)
     written = codec.writeRequest(complete, context)
     // The thinking budget must fit the output limit that the balance affords.
-    if (request.outputLimit !== undefined && (readOutputLimit(to.format, written.body, context) ?? 0) > request.outputLimit)
+    if (request.outputLimit !== undefined && (readOutputLimit(declaration, written.body, context) ?? 0) > request.outputLimit)
       written = codec.writeRequest({ ...complete, outputTokensMax: request.outputLimit }, context)
-    const raised = readOutputLimit(to.format, written.body, context)
+    const raised = readOutputLimit(declaration, written.body, context)
     if (dialogue.outputTokensMax && raised !== undefined && raised > dialogue.outputTokensMax) {
       raisedLimit = raised * (request.facts.completions ?? 1)
       lose(dialogue, context, 'outputTokensMax')

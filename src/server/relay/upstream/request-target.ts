@@ -5,6 +5,7 @@ import { withHeaderOverrides } from '../../channels/override.ts'
 import type { Outgoing, UpstreamAgents } from '../../lib/http-client.ts'
 import type { Core } from '../../options/core.ts'
 import type { Format } from '../../protocols/format.ts'
+import { formats } from '../../protocols/index.ts'
 import { writeOutputLimit } from '../../protocols/output-limit.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import { type CallerHeaders, callerHeaderNames, type Provider } from '../../providers/provider.ts'
@@ -223,5 +224,5 @@ export function limitedMembers(
   { format, model, body }: { readonly format: Format; readonly model: string; readonly body: JsonObject },
 ): JsonObject {
   if (outputLimit === undefined) return {}
-  return writeOutputLimit(format, body, { tokens: outputLimit, model, quirks }) ?? {}
+  return writeOutputLimit(formats[format], body, { tokens: outputLimit, model, quirks }) ?? {}
 }
