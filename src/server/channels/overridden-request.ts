@@ -75,7 +75,7 @@ function factsOfRules(
   const limit = readOutputLimit(formats[target], sent, { model, quirks: provider.quirks })
   return {
     ...facts,
-    ...vendorTools(target, sent),
+    ...vendorTools(formats[target], sent),
     ...(limit === undefined ? {} : { outputTokensMax: limit * (facts.completions ?? 1) }),
   }
 }

@@ -1,9 +1,10 @@
 import type { Codec, Inbound } from './codec.ts'
 import type { DirectConversion } from './direct/conversion.ts'
 import type { CallerFormat, Format } from './format.ts'
+import type { VendorTools } from './hosted-tools.ts'
 import type { OutputLimit } from './output-limit.ts'
 import type { ReplyTexts } from './text-slots.ts'
-import type { WireFormat } from './wire-format.ts'
+import type { JsonObject, WireFormat } from './wire-format.ts'
 
 /**
  * Everything that this server knows about one wire format. Its folder declares it (`format.ts`), and `index.ts` registers it; all
@@ -23,6 +24,8 @@ export interface FormatDeclaration {
   readonly texts?: ReplyTexts
   /** The members of a request that limit the output of one answer. */
   readonly outputLimit?: OutputLimit
+  /** The tools of a request that the vendor runs. */
+  readonly hostedTools?: (body: JsonObject) => VendorTools
 }
 
 /** One declaration for each name, with the members that formats of its kind must have. */

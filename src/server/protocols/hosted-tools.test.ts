@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { chatTools, geminiTools, messagesTools, responsesTools } from './hosted-tools.ts'
+import { messagesTools } from './anthropic-messages/hosted-tools.ts'
+import { geminiTools } from './gemini-generate/hosted-tools.ts'
+import { chatTools } from './openai-chat/hosted-tools.ts'
+import { responsesTools } from './openai-responses/hosted-tools.ts'
 
 describe('the tools that a vendor runs', () => {
   it("are distinguished from the caller's tools and from tools that only cost tokens", () => {

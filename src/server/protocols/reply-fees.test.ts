@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { entriesFor } from '../../contract/by-model.ts'
 import { toolPrices } from '../../contract/options/extra-prices.ts'
-import { chatTools } from './hosted-tools.ts'
+import { chatTools } from './openai-chat/hosted-tools.ts'
 import { greatestReplyFees, readReplyFees, replyFees } from './reply-fees.ts'
 
 it('every fee in the table is read from its place in the usage, and has a source', () => {

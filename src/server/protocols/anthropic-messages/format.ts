@@ -1,6 +1,7 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { aboveBudget, limitAt } from '../output-limit.ts'
 import { objectAt } from '../wire-format.ts'
+import { messagesTools } from './hosted-tools.ts'
 import { anthropicMessages } from './messages.ts'
 import { readEvents, readReply } from './reply-read.ts'
 import { messagesTexts } from './reply-texts.ts'
@@ -17,6 +18,7 @@ export const anthropicMessagesFormat = {
   inbound: { readRequest, writeReply, writeEvents },
   texts: messagesTexts,
   outputLimit: { ...limitAt(['max_tokens']), least: (body) => aboveBudget(objectAt(body, 'thinking')), takesZero: true },
+  hostedTools: messagesTools,
 } satisfies FormatDeclaration
 
 export const anthropicCountTokensFormat = {

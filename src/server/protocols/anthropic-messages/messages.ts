@@ -1,7 +1,6 @@
 import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
 import { readExtra } from '../error-extra.ts'
-import { messagesTools } from '../hosted-tools.ts'
 import type { PaidCall } from '../paid-calls.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel, requireArray } from '../read-request.ts'
 import { messagesTierAsked } from '../tiers.ts'
@@ -16,6 +15,7 @@ import {
   type WireFormat,
 } from '../wire-format.ts'
 import { gatherMessage, replayMessage } from './forms.ts'
+import { messagesTools } from './hosted-tools.ts'
 import { readMessagesUsage } from './usage.ts'
 
 /** Anthropic Messages. Source: types of the official SDK 1.10 and protocols notes 1.12, read 2026-11. */

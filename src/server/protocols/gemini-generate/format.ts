@@ -5,6 +5,7 @@ import { transcriptionsByGemini, translationsByGemini } from '../direct/transcri
 import type { Place } from '../output-limit.ts'
 import { isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { geminiGenerate } from './generate.ts'
+import { geminiTools } from './hosted-tools.ts'
 import { readGenerateEvents, readGenerateReply } from './reply-read.ts'
 import { geminiTexts } from './reply-texts.ts'
 import { writeGenerateEvents, writeGenerateReply } from './reply-write.ts'
@@ -26,6 +27,7 @@ export const geminiGenerateFormat = {
   conversions: [imagesByGemini, imageEditsByGemini, speechByGemini, transcriptionsByGemini, translationsByGemini],
   texts: geminiTexts,
   outputLimit: { places: limitPlaces, least: () => 1 },
+  hostedTools: geminiTools,
 } satisfies FormatDeclaration
 
 export const geminiCountTokensFormat = {

@@ -1,11 +1,11 @@
 import { fail } from '../../lib/failure.ts'
 import { membersOf, memberValue, spliceMembers } from '../../lib/splice-json.ts'
-import { geminiTools } from '../hosted-tools.ts'
 import { outputTokensLimit, readCount, readModel, requireArray } from '../read-request.ts'
 import { geminiTierAsked } from '../tiers.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts, textAt, type WireFormat } from '../wire-format.ts'
 import { readGeminiError } from './errors.ts'
 import { gatherGenerate } from './forms.ts'
+import { geminiTools } from './hosted-tools.ts'
 import { either, eitherList, eitherObject, eitherText, refuseTwoSpellings, toolGroups } from './members.ts'
 import { readGeminiUsage } from './usage.ts'
 

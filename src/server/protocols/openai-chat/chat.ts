@@ -2,7 +2,6 @@ import { noUsage, type Usage, writtenTokens } from '../../../contract/usage.ts'
 import { fail } from '../../lib/failure.ts'
 import { membersOf, memberValue, spliceMembers } from '../../lib/splice-json.ts'
 import { refuseTwoSpellings } from '../gemini-generate/members.ts'
-import { chatTools } from '../hosted-tools.ts'
 import { cachedKinds, placeTotals } from '../place-totals.ts'
 import {
   collectText,
@@ -30,6 +29,7 @@ import {
 } from '../wire-format.ts'
 import { readErrorInChoices, readOpenAiError } from './errors.ts'
 import { gatherChat, replayChat, reportedUsage } from './forms.ts'
+import { chatTools } from './hosted-tools.ts'
 import { toolMemberOf } from './tool-member.ts'
 
 /** OpenAI Chat Completions. Source: types of the official SDK 7.55 and protocols notes 1.1, read 2026-11. */

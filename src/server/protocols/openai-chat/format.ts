@@ -2,6 +2,7 @@ import type { FormatDeclaration } from '../declaration.ts'
 import { aboveBudget } from '../output-limit.ts'
 import { countAt, objectAt } from '../wire-format.ts'
 import { openAiChat } from './chat.ts'
+import { chatTools } from './hosted-tools.ts'
 import { outputLimitMember } from './models.ts'
 import { readEvents, readReply } from './reply-read.ts'
 import { chatTexts } from './reply-texts.ts'
@@ -25,4 +26,5 @@ export const openAiChatFormat = {
     // The members in which hosts of Claude accept a thinking budget on Chat.
     least: (body) => Math.max(aboveBudget(objectAt(body, 'thinking')), countAt(objectAt(body, 'reasoning'), 'max_tokens') + 1),
   },
+  hostedTools: chatTools,
 } satisfies FormatDeclaration

@@ -1,6 +1,7 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { limitAt } from '../output-limit.ts'
 import { openAiCompact } from './compact.ts'
+import { responsesTools } from './hosted-tools.ts'
 import { outputTokensMin } from './models.ts'
 import { readEvents, readReply } from './reply-read.ts'
 import { responsesTexts } from './reply-texts.ts'
@@ -20,6 +21,7 @@ export const openAiResponsesFormat = {
   inbound: { readRequest, writeReply, writeEvents },
   texts: responsesTexts,
   outputLimit: limitAt(['max_output_tokens'], outputTokensMin),
+  hostedTools: responsesTools,
 } satisfies FormatDeclaration
 
 export const openAiCompactFormat = {

@@ -1,6 +1,5 @@
 import { fail } from '../../lib/failure.ts'
 import { membersOf, spliceMembers } from '../../lib/splice-json.ts'
-import { responsesTools } from '../hosted-tools.ts'
 import { collectText, outputTokensLimit, readCount, readFlag, readModel } from '../read-request.ts'
 import { responsesTierAsked } from '../tiers.ts'
 import {
@@ -16,6 +15,7 @@ import {
 } from '../wire-format.ts'
 import { errorEventText, readResponsesError } from './errors.ts'
 import { gatherResponse, replayResponse } from './forms.ts'
+import { responsesTools } from './hosted-tools.ts'
 import { paidCallOf, readResponseUsage } from './usage.ts'
 
 /** OpenAI Responses. Source: types of the official SDK 7.51 and protocols notes 1.3, read 2026-11. */

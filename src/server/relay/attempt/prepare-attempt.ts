@@ -170,7 +170,7 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
   return {
     upstreamModel: sent,
     dropped,
-    ...(mayChangeTools ? { sentTools: vendorTools(format.format, { ...body.json, ...changes }).hostedTools ?? [] } : {}),
+    ...(mayChangeTools ? { sentTools: vendorTools(formats[format.format], { ...body.json, ...changes }).hostedTools ?? [] } : {}),
     ...(raised ? { raisedLimit: raised.tokens * (facts.completions ?? 1) } : {}),
     stream: facts.stream,
     ...changedBody(body, changes),

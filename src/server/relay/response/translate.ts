@@ -4,6 +4,7 @@ import { dialogueWithPrompt, promptOf } from '../../channels/system-prompt.ts'
 import { AppError } from '../../lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { Codec, Inbound, TranslationSettings, WrittenRequest } from '../../protocols/codec.ts'
+import type { FormatDeclaration } from '../../protocols/declaration.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { Format } from '../../protocols/format.ts'
 import { carriedTools, isWebSearch, vendorTools } from '../../protocols/hosted-tools.ts'
@@ -77,8 +78,8 @@ export async function translate(
   const adjusted = provider.adjustBody?.(limited, to.format, to.model, callerHeaders(request)) ?? {}
   const body = { ...limited, ...(takesOptions ? {} : { stream_options: undefined }), ...adjusted }
   const asked = request.facts.hostedTools ?? []
-  const hostedTools = carriedTools(asked, to.format, body)
-  for (const tool of carriedTools(asked, to.format, written.body)) if (!hostedTools.includes(tool)) dropped.lose(tool)
+  const hostedTools = carriedTools(asked, declaration, body)
+  for (const tool of carriedTools(asked, declaration, written.body)) if (!hostedTools.includes(tool)) dropped.lose(tool)
   const refused = dropped.refusalFor(request) ?? unpricedOf(request, hostedTools)
   if (refused) return refused
   const translation = dropped.translationTo(to.format, hostedTools)
@@ -94,14 +95,14 @@ export async function translate(
     upstreamModel: typeof model === 'string' ? model : to.model,
     stream,
     translation,
-    ...(sent === body ? {} : { sentTools: [...hostedTools, ...addedTools(to.format, body, sent)] }),
+    ...(sent === body ? {} : { sentTools: [...hostedTools, ...addedTools(declaration, body, sent)] }),
     raisedLimit,
     adapter: translated(app, { request, channel, translation }, { codec, inbound, dialogue: replied, written }),
   }
 }
 
 /** The tools that the overrides of a channel add. */
-function addedTools(format: Format, body: JsonObject, sent: JsonObject): string[] {
+function addedTools(format: FormatDeclaration, body: JsonObject, sent: JsonObject): string[] {
   const { hostedTools: before = [] } = vendorTools(format, body)
   return (vendorTools(format, sent).hostedTools ?? []).filter((tool) => !before.includes(tool))
 }
