@@ -3,6 +3,7 @@ import type { DirectConversion } from './direct/conversion.ts'
 import type { CallerFormat, Format } from './format.ts'
 import type { VendorTools } from './hosted-tools.ts'
 import type { OutputLimit } from './output-limit.ts'
+import type { SystemPromptMember } from './system-prompt.ts'
 import type { ReplyTexts } from './text-slots.ts'
 import type { JsonObject, WireFormat } from './wire-format.ts'
 
@@ -24,6 +25,8 @@ export interface FormatDeclaration {
   readonly texts?: ReplyTexts
   /** The members of a request that limit the output of one answer. */
   readonly outputLimit?: OutputLimit
+  /** Where a channel's own instructions go. */
+  readonly systemPrompt?: SystemPromptMember
   /** The tools of a request that the vendor runs. */
   readonly hostedTools?: (body: JsonObject) => VendorTools
 }

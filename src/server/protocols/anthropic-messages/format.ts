@@ -1,5 +1,6 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { aboveBudget, limitAt } from '../output-limit.ts'
+import { systemPromptIn } from '../system-prompt.ts'
 import { objectAt } from '../wire-format.ts'
 import { messagesTools } from './hosted-tools.ts'
 import { anthropicMessages } from './messages.ts'
@@ -10,6 +11,8 @@ import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
 import { anthropicCountTokens } from './token-count.ts'
 
+const systemPrompt = systemPromptIn('system', (text) => ({ type: 'text', text }))
+
 /** Anthropic Messages. Images and documents may stay URLs, since the vendor fetches them itself. */
 export const anthropicMessagesFormat = {
   name: 'anthropic.messages',
@@ -18,10 +21,12 @@ export const anthropicMessagesFormat = {
   inbound: { readRequest, writeReply, writeEvents },
   texts: messagesTexts,
   outputLimit: { ...limitAt(['max_tokens']), least: (body) => aboveBudget(objectAt(body, 'thinking')), takesZero: true },
+  systemPrompt,
   hostedTools: messagesTools,
 } satisfies FormatDeclaration
 
 export const anthropicCountTokensFormat = {
   name: 'anthropic.count_tokens',
   wire: anthropicCountTokens,
+  systemPrompt,
 } satisfies FormatDeclaration

@@ -3,7 +3,7 @@ import { imageEditsByGemini, imagesByGemini } from '../direct/images-gemini.ts'
 import { speechByGemini } from '../direct/speech-gemini.ts'
 import { transcriptionsByGemini, translationsByGemini } from '../direct/transcriptions-gemini.ts'
 import type { Place } from '../output-limit.ts'
-import { isObject, type JsonObject, objectAt } from '../wire-format.ts'
+import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { geminiGenerate } from './generate.ts'
 import { geminiTools } from './hosted-tools.ts'
 import { readGenerateEvents, readGenerateReply } from './reply-read.ts'
@@ -27,6 +27,14 @@ export const geminiGenerateFormat = {
   conversions: [imagesByGemini, imageEditsByGemini, speechByGemini, transcriptionsByGemini, translationsByGemini],
   texts: geminiTexts,
   outputLimit: { places: limitPlaces, least: () => 1 },
+  systemPrompt: {
+    hasInstructions: (body) => arrayAt(objectAt(body, instructionsIn(body)) ?? {}, 'parts').length > 0,
+    prepend(body, text) {
+      const member = instructionsIn(body)
+      const given = objectAt(body, member) ?? {}
+      return { ...body, [member]: { ...given, parts: [{ text }, ...arrayAt(given, 'parts')] } }
+    },
+  },
   hostedTools: geminiTools,
 } satisfies FormatDeclaration
 
@@ -48,4 +56,9 @@ function limitPlaces(body: JsonObject): readonly Place[] {
     const usual = name === 'generationConfig' ? 'maxOutputTokens' : 'max_output_tokens'
     return (spelled.length > 0 ? spelled : [usual]).map((member): Place => [name, member])
   })
+}
+
+/** The vendor accepts both spellings. */
+function instructionsIn(body: JsonObject): string {
+  return 'system_instruction' in body ? 'system_instruction' : 'systemInstruction'
 }

@@ -1,6 +1,7 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { aboveBudget } from '../output-limit.ts'
-import { countAt, objectAt } from '../wire-format.ts'
+import { isInstruction, withText } from '../system-prompt.ts'
+import { arrayAt, countAt, objectAt } from '../wire-format.ts'
 import { openAiChat } from './chat.ts'
 import { chatTools } from './hosted-tools.ts'
 import { outputLimitMember } from './models.ts'
@@ -25,6 +26,16 @@ export const openAiChatFormat = {
     },
     // The members in which hosts of Claude accept a thinking budget on Chat.
     least: (body) => Math.max(aboveBudget(objectAt(body, 'thinking')), countAt(objectAt(body, 'reasoning'), 'max_tokens') + 1),
+  },
+  systemPrompt: {
+    hasInstructions: (body) => arrayAt(body, 'messages').some(isInstruction),
+    prepend(body, text) {
+      const [first, ...others] = arrayAt(body, 'messages')
+      const messages = isInstruction(first)
+        ? [{ ...first, content: withText(first.content, text, (part) => ({ type: 'text', text: part })) }, ...others]
+        : [{ role: 'system', content: text }, ...arrayAt(body, 'messages')]
+      return { ...body, messages }
+    },
   },
   hostedTools: chatTools,
 } satisfies FormatDeclaration

@@ -1,5 +1,7 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { limitAt } from '../output-limit.ts'
+import { isInstruction, systemPromptIn } from '../system-prompt.ts'
+import { arrayAt } from '../wire-format.ts'
 import { openAiCompact } from './compact.ts'
 import { responsesTools } from './hosted-tools.ts'
 import { outputTokensMin } from './models.ts'
@@ -11,6 +13,8 @@ import { writeRequest } from './request-write.ts'
 import { openAiResponses } from './responses.ts'
 import { openAiInputTokens } from './token-count.ts'
 
+const instructions = systemPromptIn('instructions', (text) => ({ type: 'input_text', text }))
+
 /**
  * OpenAI Responses. Translated for its callers, and for models that are only available in it. Source: protocols notes 1.3 and 3.
  */
@@ -21,6 +25,10 @@ export const openAiResponsesFormat = {
   inbound: { readRequest, writeReply, writeEvents },
   texts: responsesTexts,
   outputLimit: limitAt(['max_output_tokens'], outputTokensMin),
+  systemPrompt: {
+    ...instructions,
+    hasInstructions: (body) => instructions.hasInstructions(body) || arrayAt(body, 'input').some(isInstruction),
+  },
   hostedTools: responsesTools,
 } satisfies FormatDeclaration
 
