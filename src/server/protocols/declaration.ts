@@ -1,10 +1,11 @@
 import type { Codec, Inbound } from './codec.ts'
 import type { DirectConversion } from './direct/conversion.ts'
-import type { CallerFormat, Format } from './format.ts'
+import type { CallerFormat, CountFormat, Format } from './format.ts'
 import type { VendorTools } from './hosted-tools.ts'
 import type { OutputLimit } from './output-limit.ts'
 import type { SystemPromptMember } from './system-prompt.ts'
 import type { ReplyTexts } from './text-slots.ts'
+import type { CallerCount, UpstreamCount } from './token-counts.ts'
 import type { JsonObject, WireFormat } from './wire-format.ts'
 
 /**
@@ -29,11 +30,16 @@ export interface FormatDeclaration {
   readonly systemPrompt?: SystemPromptMember
   /** The tools of a request that the vendor runs. */
   readonly hostedTools?: (body: JsonObject) => VendorTools
+  /** For a format in which callers count the tokens of a prompt. */
+  readonly count?: CallerCount
+  /** For a format in which upstreams count them. */
+  readonly upstreamCounts?: readonly UpstreamCount[]
 }
 
 /** One declaration for each name, with the members that formats of its kind must have. */
 export type Declarations = {
   readonly [Name in Format]: FormatDeclaration & { readonly name: Name } & (Name extends CallerFormat
       ? { readonly wire: WireFormat }
-      : unknown)
+      : unknown) &
+    (Name extends CountFormat ? { readonly count: CallerCount } : unknown)
 }

@@ -18,6 +18,7 @@ import { openAiCompactFormat, openAiInputTokensFormat, openAiResponsesFormat } f
 import { palmMessageFormat } from './palm-message/format.ts'
 import { replicatePredictFormat } from './replicate-predict/format.ts'
 import { sparkChatFormat } from './spark-chat/format.ts'
+import type { UpstreamCount } from './token-counts.ts'
 
 /**
  * Every wire format. A new one is its folder and one line here. Where an upstream speaks several formats to which a call could be
@@ -95,6 +96,11 @@ export const conversations: readonly Format[] = declarations.flatMap(({ name, co
 
 /** The conversions of calls that are not conversations. The first that matches is used. */
 export const directConversions: readonly DirectConversion[] = declarations.flatMap(({ conversions = [] }) => conversions)
+
+/** The token counts of upstreams, each with the format that has it. The first that a channel speaks is used. */
+export const upstreamCounts: readonly (UpstreamCount & { readonly format: Format })[] = declarations.flatMap(
+  ({ name, upstreamCounts = [] }) => upstreamCounts.map((count) => ({ ...count, format: name })),
+)
 
 /** Whether callers speak a format in requests over HTTP. */
 export function isCallerFormat(format: Format): format is CallerFormat {

@@ -9,7 +9,7 @@ import { messagesTexts } from './reply-texts.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
-import { anthropicCountTokens } from './token-count.ts'
+import { anthropicCountTokens, messagesCount, messagesCountUpstream } from './token-count.ts'
 
 const systemPrompt = systemPromptIn('system', (text) => ({ type: 'text', text }))
 
@@ -29,4 +29,6 @@ export const anthropicCountTokensFormat = {
   name: 'anthropic.count_tokens',
   wire: anthropicCountTokens,
   systemPrompt,
+  count: messagesCount,
+  upstreamCounts: [messagesCountUpstream],
 } satisfies FormatDeclaration

@@ -1,5 +1,6 @@
 import { fail } from '../../lib/failure.ts'
 import { readModel, requireArray } from '../read-request.ts'
+import { type CallerCount, countedOutputTokens, tokensAt, type UpstreamCount } from '../token-counts.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../wire-format.ts'
 
 /**
@@ -33,6 +34,43 @@ export const anthropicCountTokens: WireFormat = {
   replyText: () => '',
   stream: null,
 }
+
+/** The count as callers get it. */
+export const messagesCount: CallerCount = {
+  of: 'anthropic.messages',
+  readRequest: (body) => ({ ...body, max_tokens: body.max_tokens ?? countedOutputTokens, stream: undefined }),
+  readPrompt(body) {
+    const { texts, tokensBeside } = countableText(body)
+    return { texts, around: tokensBeside }
+  },
+  writeReply: writeTokenCount,
+}
+
+/** The vendor's own count. */
+export const messagesCountUpstream: UpstreamCount = {
+  of: 'anthropic.messages',
+  writeRequest: (request, model) => ({ ...withoutAnswer(request), model }),
+  readReply: (reply) => tokensAt(reply, 'input_tokens'),
+}
+
+function withoutAnswer(request: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(request).filter(([key]) => !ofAnswer.has(key)))
+}
+
+/** Members of Messages that are not part of the prompt; the count endpoint refuses them. */
+const ofAnswer: ReadonlySet<string> = new Set([
+  'max_tokens',
+  'stream',
+  'stop_sequences',
+  'temperature',
+  'top_p',
+  'top_k',
+  'metadata',
+  'service_tier',
+  'inference_geo',
+  'container',
+  'diagnostics',
+])
 
 export interface Countable {
   readonly texts: readonly string[]

@@ -1,5 +1,6 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { aboveBudget, limitAt } from '../output-limit.ts'
+import { countedOutputTokens, tokensAt } from '../token-counts.ts'
 import { objectAt } from '../wire-format.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
@@ -19,4 +20,22 @@ export const bedrockConverseFormat = {
 } satisfies FormatDeclaration
 
 /** Counts the tokens of a request of Converse, or of one in the form of Messages. */
-export const bedrockCountTokensFormat = { name: 'bedrock.count_tokens' } satisfies FormatDeclaration
+export const bedrockCountTokensFormat = {
+  name: 'bedrock.count_tokens',
+  upstreamCounts: [
+    {
+      of: 'anthropic.messages',
+      writeRequest(request) {
+        const limit = request.max_tokens ?? countedOutputTokens
+        const body = { ...request, max_tokens: limit, model: undefined, stream: undefined }
+        return { input: { invokeModel: { body: Buffer.from(JSON.stringify(body)).toString('base64') } } }
+      },
+      readReply: (reply) => tokensAt(reply, 'inputTokens'),
+    },
+    {
+      of: 'bedrock.converse',
+      writeRequest: ({ messages, system, toolConfig }) => ({ input: { converse: { messages, system, toolConfig } } }),
+      readReply: (reply) => tokensAt(reply, 'inputTokens'),
+    },
+  ],
+} satisfies FormatDeclaration

@@ -11,7 +11,7 @@ import { geminiTexts } from './reply-texts.ts'
 import { writeGenerateEvents, writeGenerateReply } from './reply-write.ts'
 import { readGenerateRequest } from './request-read.ts'
 import { writeGenerateRequest } from './request-write.ts'
-import { geminiCountTokens } from './token-count.ts'
+import { generateCount, generateCountUpstream, geminiCountTokens } from './token-count.ts'
 
 /** Gemini generateContent. Translated, it accepts media as bytes: a URL must be one of Google's storage. */
 export const geminiGenerateFormat = {
@@ -41,6 +41,8 @@ export const geminiGenerateFormat = {
 export const geminiCountTokensFormat = {
   name: 'gemini.count_tokens',
   wire: geminiCountTokens,
+  count: generateCount,
+  upstreamCounts: [generateCountUpstream],
 } satisfies FormatDeclaration
 
 /**

@@ -1,3 +1,5 @@
+import { countOverhead } from '../count-overhead.ts'
+import { type CallerCount, tokensAt, type UpstreamCount } from '../token-counts.ts'
 import type { JsonObject, WireFormat } from '../wire-format.ts'
 import { geminiGenerate } from './generate.ts'
 import { eitherObject, refuseTwoSpellings } from './members.ts'
@@ -21,7 +23,26 @@ export const geminiCountTokens: WireFormat = {
   stream: null,
 }
 
+/** The count as callers get it. */
+export const generateCount: CallerCount = {
+  of: 'gemini.generate',
+  readRequest: countedRequest,
+  readPrompt: (body, texts) => ({ texts, around: countOverhead(countedRequest(body)) }),
+  writeReply: (tokens) => ({ totalTokens: tokens, promptTokensDetails: [{ modality: 'TEXT', tokenCount: tokens }] }),
+}
+
+/** The vendor's own count. */
+export const generateCountUpstream: UpstreamCount = {
+  of: 'gemini.generate',
+  writeRequest: (request, model) => ({ generateContentRequest: { ...request, model: resourceOf(model) } }),
+  readReply: (reply) => tokensAt(reply, 'totalTokens'),
+}
+
+function resourceOf(model: string): string {
+  return /^(models|tunedModels|publishers)\//.test(model) ? model : `models/${model}`
+}
+
 /** The request whose prompt is counted. */
-export function countedRequest(body: JsonObject): JsonObject {
+function countedRequest(body: JsonObject): JsonObject {
   return eitherObject(body, 'generateContentRequest') ?? body
 }

@@ -11,7 +11,7 @@ import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
 import { openAiResponses } from './responses.ts'
-import { openAiInputTokens } from './token-count.ts'
+import { openAiInputTokens, responsesCount, responsesCountUpstream } from './token-count.ts'
 
 const instructions = systemPromptIn('instructions', (text) => ({ type: 'input_text', text }))
 
@@ -40,4 +40,6 @@ export const openAiCompactFormat = {
 export const openAiInputTokensFormat = {
   name: 'openai.input_tokens',
   wire: openAiInputTokens,
+  count: responsesCount,
+  upstreamCounts: [responsesCountUpstream],
 } satisfies FormatDeclaration

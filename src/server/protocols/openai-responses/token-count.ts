@@ -1,3 +1,5 @@
+import { countOverhead } from '../count-overhead.ts'
+import { type CallerCount, tokensAt, type UpstreamCount } from '../token-counts.ts'
 import type { JsonObject, WireFormat } from '../wire-format.ts'
 import { openAiResponses } from './responses.ts'
 
@@ -16,8 +18,23 @@ export const openAiInputTokens: WireFormat = {
   stream: null,
 }
 
+/** The count as callers get it. */
+export const responsesCount: CallerCount = {
+  of: 'openai.responses',
+  readRequest: countedMembers,
+  readPrompt: (body, texts) => ({ texts, around: countOverhead(body) }),
+  writeReply: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+}
+
+/** The vendor's own count. */
+export const responsesCountUpstream: UpstreamCount = {
+  of: 'openai.responses',
+  writeRequest: (request, model) => ({ ...countedMembers(request), model }),
+  readReply: (reply) => tokensAt(reply, 'input_tokens'),
+}
+
 /** The members of a request that decide the model's input. The vendor refuses all others. */
-export function countedMembers(body: JsonObject): JsonObject {
+function countedMembers(body: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([key]) => counted.has(key)))
 }
 

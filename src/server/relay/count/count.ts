@@ -9,9 +9,10 @@ import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import { thoughtChanges } from '../../protocols/anthropic-messages/past-thinking.ts'
 import { countMedia } from '../../protocols/count-media.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
-import { formats } from '../../protocols/index.ts'
+import type { CountFormat } from '../../protocols/format.ts'
+import { formats, upstreamCounts } from '../../protocols/index.ts'
 import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
-import { type CallerCount, callerCounts, type UpstreamCount, upstreamCounts } from '../../protocols/token-counts.ts'
+import type { CallerCount } from '../../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody, type EmptyBalances } from '../admission/authenticate.ts'
@@ -66,7 +67,7 @@ async function answer(
   const sent = await call.readBody()
   call.notes.asked = sent.json
   if (isHeavy(sent.bytes.length)) await yieldWithPriority()
-  const format = formats[name].wire
+  const { wire: format, count } = formats[name]
   const { continues } = format
   const {
     body: named,
@@ -74,7 +75,6 @@ async function answer(
     replaces,
   } = withReplacement({ body: sent, fromPath }, (model) => replacementOf(app, model))
   const { body } = continues === 'response' ? await expandHistory(app, caller, named) : { body: named }
-  const count = callerCounts[name]
   const facts = format.readRequest(body.json, said)
   call.notes.asked = facts
   const group = authorizeModel(app, caller, { model: facts.model, format: count.of, replaces })
@@ -84,7 +84,7 @@ async function answer(
   const asked = { model: facts.model, format: name, body: body.json }
   const storingChannel =
     continues && namesHistory(continues, body.json) ? await findStoringChannel(app, caller, asked) : undefined
-  const counted = await askForCount(app, { call, caller, body, facts, group, count, storingChannel })
+  const counted = await askForCount(app, { call, caller, body, facts, group, format: name, count, storingChannel })
   if (call.isDisconnected) return
   if (!counted) call.setHeader('x-sluice-estimated', 'true')
   const reply = counted ?? count.writeReply(await countHere({ format, count, facts, body }))
@@ -111,6 +111,7 @@ interface Counted {
   readonly body: Body
   readonly facts: RequestFacts
   readonly group: string
+  readonly format: CountFormat
   readonly count: CallerCount
   readonly storingChannel: StoringChannel | undefined
 }
@@ -144,7 +145,7 @@ const timeoutMs = 15_000
 /** The endpoint that counts tokens at a channel, and the upstream's model name. */
 interface Way {
   readonly model: string
-  readonly count: UpstreamCount
+  readonly count: (typeof upstreamCounts)[number]
 }
 
 function channelsOf(index: ChannelIndex, { caller, group, facts, storingChannel }: Counted): readonly RunningChannel[] {
@@ -196,7 +197,7 @@ async function ask(
     const reply = parseObject(answer.body)
     const tokens = way.count.readReply(reply)
     if (tokens === undefined) return new UpstreamFailure('bad-reply')
-    return way.count.format === counted.count.format ? reply : counted.count.writeReply(tokens)
+    return way.count.format === counted.format ? reply : counted.count.writeReply(tokens)
   } catch (error) {
     // The other format cannot carry the request, or the answer is invalid.
     if (error instanceof AppError) return new UpstreamFailure('untranslatable', { own: error })
