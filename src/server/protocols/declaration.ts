@@ -30,10 +30,33 @@ export interface FormatDeclaration {
   readonly systemPrompt?: SystemPromptMember
   /** The tools of a request that the vendor runs. */
   readonly hostedTools?: (body: JsonObject) => VendorTools
+  /** What its requests have that bounds their usage. */
+  readonly bound?: BoundMembers
   /** For a format in which callers count the tokens of a prompt. */
   readonly count?: CallerCount
   /** For a format in which upstreams count them. */
   readonly upstreamCounts?: readonly UpstreamCount[]
+}
+
+/**
+ * Members of a request that decide the bound of its usage (`request-bound.ts`). Every body is asked for those of all formats, because
+ * hosts accept members of other vendors. Sources: the vendors' interface references, read 2026-11.
+ */
+export interface BoundMembers {
+  /** Top-level members with which a vendor adds its own texts to the prompt. */
+  readonly adding?: readonly string[]
+  /** What else has a length that only the upstream knows, by name; empty values have none. */
+  readonly unbounded?: Readonly<Record<string, (body: JsonObject) => unknown>>
+  /** Whether the request offers tools, to which the vendor adds instructions. */
+  hasTools?(body: JsonObject): boolean
+  /** The bytes by which the request grows in the form of another format. */
+  addedBytes?(body: JsonObject): number
+  /** The requested kinds of output, in any case. */
+  modalities?(body: JsonObject): readonly unknown[]
+  /** Whether speech is requested without naming that kind. */
+  wantsSpeech?(body: JsonObject): boolean
+  /** The tokens that are reserved for reasoning; undefined members are ignored. */
+  thinkingBudgets?(body: JsonObject): readonly unknown[]
 }
 
 /** One declaration for each name, with the members that formats of its kind must have. */

@@ -6,13 +6,10 @@ import {
   type PromptBucket,
 } from '../../contract/usage.ts'
 import { rememberByName } from '../lib/remember-by-name.ts'
-import { definedTools } from './anthropic-messages/tools-in-effect.ts'
 import { mostTokensOf } from './count-media.ts'
-import { either, eitherObject } from './gemini-generate/members.ts'
+import { declarations } from './index.ts'
 import { type MediaFound, mediaIn } from './media-parts.ts'
-import { referencesIn } from './openai-responses/history.ts'
-import { flatBytes, toolLists } from './openai-responses/tool-lists.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, type RequestFacts } from './wire-format.ts'
+import type { JsonObject, RequestFacts } from './wire-format.ts'
 
 /**
  * The upper bound of a request's input, and the kinds of tokens that its answer can have: the basis of a hold that covers the cost of
@@ -40,6 +37,11 @@ export interface RequestBound {
   /** Tokens that the request reserves for reasoning: an output limit must be greater. */
   readonly thinkingBudget: number
 }
+
+/** The members of all formats: those of any may be in a body. */
+const bounds = declarations.flatMap(({ bound }) => bound ?? [])
+const addingNames: ReadonlySet<string> = new Set(bounds.flatMap(({ adding = [] }) => adding))
+const unboundedReaders = bounds.flatMap(({ unbounded = {} }) => Object.entries(unbounded))
 
 interface Asked {
   readonly facts: RequestFacts
@@ -117,7 +119,7 @@ function longestLifetime(asked: { model: string; isMarked: boolean; bytes: Buffe
 function outputBuckets(body: JsonObject): OutputBucket[] {
   const modalities = modalitiesOf(body)
   const kinds: OutputBucket[] = ['output']
-  if (modalities.includes('audio') || isObject(body.audio)) kinds.push('audioOutput')
+  if (modalities.includes('audio') || bounds.some((bound) => bound.wantsSpeech?.(body))) kinds.push('audioOutput')
   if (modalities.includes('image')) kinds.push('imageOutput')
   if (modalities.includes('video') || modalities.length === 0) kinds.push('videoOutput')
   return kinds
@@ -128,11 +130,9 @@ const ownAdditions = rememberByName((model) => (/grok/i.test(model) ? 1024 : 256
 
 /** The template of a conversation, instructions for tools, their longer names, and Grok's own additions. */
 function templateTokens(model: string, body: JsonObject): number {
-  const hasTools =
-    definedTools(body).length > 0 ||
-    toolLists(body).some(({ tools }) => tools.length > 0) ||
-    arrayAt(body, 'functions').length > 0
-  return ownAdditions(model) + (hasTools ? 1024 : 0) + flatBytes(body)
+  const hasTools = bounds.some((bound) => bound.hasTools?.(body))
+  const addedBytes = bounds.reduce((sum, bound) => sum + (bound.addedBytes?.(body) ?? 0), 0)
+  return ownAdditions(model) + (hasTools ? 1024 : 0) + addedBytes
 }
 
 function unboundedMembers({
@@ -144,48 +144,13 @@ function unboundedMembers({
   body: JsonObject
   media: readonly MediaFound[]
 }): string[] {
-  const google = objectAt(objectAt(body, 'extra_body') ?? {}, 'google') ?? {}
   const named = addingMembers(body)
-  if (isObject(body.prompt)) named.push('prompt')
-  if (isPresent(either(body, 'cachedContent')) || isPresent(either(google, 'cachedContent'))) named.push('cachedContent')
-  const input = arrayAt(body, 'input')
-  if (input.length > 0 && referencesIn(input).length > 0) named.push('item_reference')
+  for (const [name, read] of unboundedReaders) if (isPresent(read(body))) named.push(name)
   for (const names of [facts.hostedTools, facts.freeTools, facts.otherModels]) if (names) named.push(...names)
   for (const found of media) if (isUnbounded(found)) named.push(found.media)
   if (facts.mediaParts > media.length) named.push('file')
   return named.length > 1 ? [...new Set(named)] : named
 }
-
-/**
- * Top-level members with which a vendor adds its own texts to the prompt; `prompt` does the same with a stored template. Sources: the
- * vendors' interface references, read 2026-11.
- */
-const unboundedNames = [
-  /** Anthropic and OpenAI. */
-  'mcp_servers',
-  /** OpenAI Chat. */
-  'web_search_options',
-  /** xAI. */
-  'search_parameters',
-  /** Alibaba, with its options. */
-  'enable_search',
-  'search_options',
-  /** OpenRouter. */
-  'plugins',
-  /** OpenAI Responses. */
-  'conversation',
-  /** Azure OpenAI, in both spellings. */
-  'data_sources',
-  'dataSources',
-  /** Cohere. */
-  'connectors',
-  /** Baidu, and hosts of Chat that search. */
-  'web_search',
-  /** Baichuan. */
-  'with_search_enhance',
-  /** Mistral adds its prompt for reasoning. */
-  'prompt_mode',
-] as const
 
 /**
  * Models that search, or answer with documents of their operator: OpenRouter's `:online`, Groq's compound systems, Perplexity's Sonar,
@@ -201,7 +166,9 @@ const isQwen = rememberByName((model) => /(^|\/)qwen/i.test(model))
 
 /** The members of a body with which its vendor adds texts of its own to the prompt. */
 export function addingMembers(body: JsonObject): string[] {
-  return unboundedNames.filter((name) => isPresent(body[name]))
+  const named: string[] = []
+  for (const name of addingNames) if (isPresent(body[name])) named.push(name)
+  return named
 }
 
 function isPresent(value: unknown): boolean {
@@ -216,17 +183,11 @@ function isUnbounded({ media, data, mediaType, isText }: MediaFound): boolean {
 }
 
 function modalitiesOf(body: JsonObject): string[] {
-  const config = eitherObject(body, 'generationConfig') ?? {}
-  const asked = [...arrayAt(body, 'modalities'), ...asList(either(config, 'responseModalities'))]
+  const asked = bounds.flatMap((bound) => bound.modalities?.(body) ?? [])
   return asked.filter((each) => typeof each === 'string').map((each) => each.toLowerCase())
 }
 
-function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [value]
-}
-
 function thinkingBudgetOf(body: JsonObject): number {
-  const thinking = eitherObject(eitherObject(body, 'generationConfig') ?? {}, 'thinkingConfig') ?? {}
-  const budgets = [objectAt(body, 'thinking')?.budget_tokens, body.thinking_budget, either(thinking, 'thinkingBudget')]
+  const budgets = bounds.flatMap((bound) => bound.thinkingBudgets?.(body) ?? [])
   return Math.max(0, ...budgets.filter((budget): budget is number => typeof budget === 'number' && Number.isFinite(budget)))
 }

@@ -10,6 +10,7 @@ import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
 import { anthropicCountTokens, messagesCount, messagesCountUpstream } from './token-count.ts'
+import { definedTools } from './tools-in-effect.ts'
 
 const systemPrompt = systemPromptIn('system', (text) => ({ type: 'text', text }))
 
@@ -23,6 +24,11 @@ export const anthropicMessagesFormat = {
   outputLimit: { ...limitAt(['max_tokens']), least: (body) => aboveBudget(objectAt(body, 'thinking')), takesZero: true },
   systemPrompt,
   hostedTools: messagesTools,
+  bound: {
+    adding: ['mcp_servers'],
+    hasTools: (body) => definedTools(body).length > 0,
+    thinkingBudgets: (body) => [objectAt(body, 'thinking')?.budget_tokens],
+  },
 } satisfies FormatDeclaration
 
 export const anthropicCountTokensFormat = {

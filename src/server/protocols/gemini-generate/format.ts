@@ -6,6 +6,7 @@ import type { Place } from '../output-limit.ts'
 import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { geminiGenerate } from './generate.ts'
 import { geminiTools } from './hosted-tools.ts'
+import { either, eitherObject } from './members.ts'
 import { readGenerateEvents, readGenerateReply } from './reply-read.ts'
 import { geminiTexts } from './reply-texts.ts'
 import { writeGenerateEvents, writeGenerateReply } from './reply-write.ts'
@@ -36,6 +37,11 @@ export const geminiGenerateFormat = {
     },
   },
   hostedTools: geminiTools,
+  bound: {
+    unbounded: { cachedContent: (body) => either(body, 'cachedContent') },
+    modalities: (body) => listed(either(configOf(body), 'responseModalities')),
+    thinkingBudgets: (body) => [either(eitherObject(configOf(body), 'thinkingConfig') ?? {}, 'thinkingBudget')],
+  },
 } satisfies FormatDeclaration
 
 export const geminiCountTokensFormat = {
@@ -63,4 +69,12 @@ function limitPlaces(body: JsonObject): readonly Place[] {
 /** The vendor accepts both spellings. */
 function instructionsIn(body: JsonObject): string {
   return 'system_instruction' in body ? 'system_instruction' : 'systemInstruction'
+}
+
+function configOf(body: JsonObject): JsonObject {
+  return eitherObject(body, 'generationConfig') ?? {}
+}
+
+function listed(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value]
 }

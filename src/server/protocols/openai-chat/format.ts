@@ -1,7 +1,8 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import { either } from '../gemini-generate/members.ts'
 import { aboveBudget } from '../output-limit.ts'
 import { isInstruction, withText } from '../system-prompt.ts'
-import { arrayAt, countAt, objectAt } from '../wire-format.ts'
+import { arrayAt, countAt, isObject, objectAt } from '../wire-format.ts'
 import { openAiChat } from './chat.ts'
 import { chatTools } from './hosted-tools.ts'
 import { outputLimitMember } from './models.ts'
@@ -38,4 +39,33 @@ export const openAiChatFormat = {
     },
   },
   hostedTools: chatTools,
+  bound: {
+    adding: [
+      'web_search_options',
+      // xAI
+      'search_parameters',
+      // Alibaba, with its options
+      'enable_search',
+      'search_options',
+      // OpenRouter
+      'plugins',
+      // Azure OpenAI, in both spellings
+      'data_sources',
+      'dataSources',
+      // Cohere
+      'connectors',
+      // Baidu, and hosts that search
+      'web_search',
+      // Baichuan
+      'with_search_enhance',
+      // Mistral adds its prompt for reasoning
+      'prompt_mode',
+    ],
+    // Gemini's members on Chat.
+    unbounded: { cachedContent: (body) => either(objectAt(objectAt(body, 'extra_body') ?? {}, 'google') ?? {}, 'cachedContent') },
+    hasTools: (body) => arrayAt(body, 'functions').length > 0,
+    modalities: (body) => arrayAt(body, 'modalities'),
+    wantsSpeech: (body) => isObject(body.audio),
+    thinkingBudgets: (body) => [body.thinking_budget],
+  },
 } satisfies FormatDeclaration

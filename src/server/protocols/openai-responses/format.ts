@@ -1,8 +1,9 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { limitAt } from '../output-limit.ts'
 import { isInstruction, systemPromptIn } from '../system-prompt.ts'
-import { arrayAt } from '../wire-format.ts'
+import { arrayAt, isObject } from '../wire-format.ts'
 import { openAiCompact } from './compact.ts'
+import { referencesIn } from './history.ts'
 import { responsesTools } from './hosted-tools.ts'
 import { outputTokensMin } from './models.ts'
 import { readEvents, readReply } from './reply-read.ts'
@@ -12,6 +13,7 @@ import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
 import { openAiResponses } from './responses.ts'
 import { openAiInputTokens, responsesCount, responsesCountUpstream } from './token-count.ts'
+import { flatBytes, toolLists } from './tool-lists.ts'
 
 const instructions = systemPromptIn('instructions', (text) => ({ type: 'input_text', text }))
 
@@ -30,6 +32,15 @@ export const openAiResponsesFormat = {
     hasInstructions: (body) => instructions.hasInstructions(body) || arrayAt(body, 'input').some(isInstruction),
   },
   hostedTools: responsesTools,
+  bound: {
+    adding: ['conversation'],
+    unbounded: {
+      prompt: (body) => isObject(body.prompt),
+      item_reference: (body) => referencesIn(arrayAt(body, 'input')),
+    },
+    hasTools: (body) => toolLists(body).some(({ tools }) => tools.length > 0),
+    addedBytes: flatBytes,
+  },
 } satisfies FormatDeclaration
 
 export const openAiCompactFormat = {
