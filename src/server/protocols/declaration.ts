@@ -3,6 +3,7 @@ import type { DirectConversion } from './direct/conversion.ts'
 import type { CallerFormat, CountFormat, Format } from './format.ts'
 import type { VendorTools } from './hosted-tools.ts'
 import type { OutputLimit } from './output-limit.ts'
+import type { OpenEvent } from './reply-events.ts'
 import type { SystemPromptMember } from './system-prompt.ts'
 import type { ReplyTexts } from './text-slots.ts'
 import type { CallerCount, UpstreamCount } from './token-counts.ts'
@@ -24,12 +25,18 @@ export interface FormatDeclaration {
   readonly conversions?: readonly DirectConversion[]
   /** Where its replies have text for people, which is checked for listed words. */
   readonly texts?: ReplyTexts
+  /** Media of replies from other formats that its callers get only as text. */
+  readonly mediaAsText?: readonly OpenEvent['block'][]
+  /** A request says whether and how reasoning is shown. */
+  readonly showsReasoningAsAsked?: true
   /** The members of a request that limit the output of one answer. */
   readonly outputLimit?: OutputLimit
   /** Where a channel's own instructions go. */
   readonly systemPrompt?: SystemPromptMember
   /** The tools of a request that the vendor runs. */
   readonly hostedTools?: (body: JsonObject) => VendorTools
+  /** Replies count the calls of those tools; in other formats each tool of a request is charged once. */
+  readonly countsToolCalls?: true
   /** What its requests have that bounds their usage. */
   readonly bound?: BoundMembers
   /** For a format in which callers count the tokens of a prompt. */

@@ -48,16 +48,18 @@ export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried:
  * Reports lost members that the neutral form does not pass to writers: unread nested members, and the display of thinking where
  * `to` has no member for it.
  */
-export function loseUnread({ from, reasoning, unread = [] }: Dialogue, context: RequestContext, to: Format): void {
+export function loseUnread(
+  { from, reasoning, unread = [] }: Dialogue,
+  context: RequestContext,
+  to: { readonly showsReasoningAsAsked?: true },
+): void {
   for (const member of unread) context.lose(member)
-  if (!reasoning?.show || reasoning.mode === 'off' || showsAsAsked.has(to)) return
+  if (!reasoning?.show || reasoning.mode === 'off' || to.showsReasoningAsAsked) return
   const caller = dialectOf(from)
   if (caller === 'anthropic') context.lose('thinking.display')
   // The other formats always show at least a summary of reasoning; Gemini callers get no reasoning unless they ask for it.
   if (caller === 'chat' && reasoning.show === 'none') context.lose('reasoning.exclude')
 }
-
-const showsAsAsked: ReadonlySet<Format> = new Set<Format>(['openai.responses', 'gemini.generate'])
 
 /**
  * Leaves out the tools that only the caller's vendor has, and reports them: clients offer them with every request. Throws

@@ -113,6 +113,8 @@ export interface StreamFormat {
   readonly terminalText: string
   /** Usage so far after this event; `before` when the event has none. */
   readUsage(data: JsonObject, before: Usage | undefined): Usage | undefined
+  /** Usage is reported only when `stream_options` asks for it. */
+  readonly reportsUsageOnRequest?: true
   /** Whether the event only carries usage, so that it is hidden from a caller that did not request it. */
   isUsageOnly(data: JsonObject): boolean
   /** Whether the event contains output for the caller: before the first such event, failover to another channel is possible. */

@@ -21,9 +21,11 @@ export const anthropicMessagesFormat = {
   codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
   texts: messagesTexts,
+  mediaAsText: ['image', 'audio'],
   outputLimit: { ...limitAt(['max_tokens']), least: (body) => aboveBudget(objectAt(body, 'thinking')), takesZero: true },
   systemPrompt,
   hostedTools: messagesTools,
+  countsToolCalls: true,
   bound: {
     adding: ['mcp_servers'],
     hasTools: (body) => definedTools(body).length > 0,

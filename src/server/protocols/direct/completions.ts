@@ -36,6 +36,7 @@ export const openAiCompletions: WireFormat = {
     isTerminal: (event) => event.data.trim() === '[DONE]',
     terminalText: 'data: [DONE]\n\n',
     readUsage: (data, before) => readReportedUsage(data) ?? before,
+    reportsUsageOnRequest: true,
     isUsageOnly: (data) => arrayAt(data, 'choices').length === 0 && isObject(data.usage),
     hasOutput: (data) => choiceTexts(data).some((text) => text !== '') || hasFinish(data),
     isFinish: hasFinish,

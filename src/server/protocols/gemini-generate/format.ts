@@ -27,6 +27,7 @@ export const geminiGenerateFormat = {
   inbound: { readRequest: readGenerateRequest, writeReply: writeGenerateReply, writeEvents: writeGenerateEvents },
   conversions: [imagesByGemini, imageEditsByGemini, speechByGemini, transcriptionsByGemini, translationsByGemini],
   texts: geminiTexts,
+  showsReasoningAsAsked: true,
   outputLimit: { places: limitPlaces, least: () => 1 },
   systemPrompt: {
     hasInstructions: (body) => arrayAt(objectAt(body, instructionsIn(body)) ?? {}, 'parts').length > 0,
@@ -37,6 +38,7 @@ export const geminiGenerateFormat = {
     },
   },
   hostedTools: geminiTools,
+  countsToolCalls: true,
   bound: {
     unbounded: { cachedContent: (body) => either(body, 'cachedContent') },
     modalities: (body) => listed(either(configOf(body), 'responseModalities')),

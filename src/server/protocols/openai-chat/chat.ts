@@ -61,6 +61,7 @@ export const openAiChat: WireFormat = {
     isTerminal: (event) => event.data.trim() === '[DONE]',
     terminalText: 'data: [DONE]\n\n',
     readUsage: (data, before) => readReportedUsage(data) ?? before,
+    reportsUsageOnRequest: true,
     isUsageOnly: (data) => arrayAt(data, 'choices').length === 0 && isObject(data.usage),
     hasOutput: (data) =>
       choicesOf(data).some(

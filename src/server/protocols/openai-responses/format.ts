@@ -26,12 +26,15 @@ export const openAiResponsesFormat = {
   codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
   texts: responsesTexts,
+  mediaAsText: ['audio'],
+  showsReasoningAsAsked: true,
   outputLimit: limitAt(['max_output_tokens'], outputTokensMin),
   systemPrompt: {
     ...instructions,
     hasInstructions: (body) => instructions.hasInstructions(body) || arrayAt(body, 'input').some(isInstruction),
   },
   hostedTools: responsesTools,
+  countsToolCalls: true,
   bound: {
     adding: ['conversation'],
     unbounded: {
@@ -46,6 +49,7 @@ export const openAiResponsesFormat = {
 export const openAiCompactFormat = {
   name: 'openai.compact',
   wire: openAiCompact,
+  countsToolCalls: true,
 } satisfies FormatDeclaration
 
 export const openAiInputTokensFormat = {

@@ -135,7 +135,7 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
   const { body, lost } = readableBody(request, shared, mapped)
   const { provider, setting } = channel
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
-  const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && reportsUsageOnRequest.has(format.format)
+  const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && format.stream?.reportsUsageOnRequest === true
   const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
   const limitedBody = request.outputLimit === undefined ? body.json : { ...body.json, ...limited }
   const adjusted = provider.adjustBody?.(limitedBody, format.format, mapped, callerHeaders(request)) ?? {}
@@ -211,9 +211,6 @@ function changedBody({ bytes, form }: Body, changes: Readonly<Record<string, unk
   if (Object.keys(changes).length === 0) return { body: bytes, contentType }
   return { body: form ? changedForm(bytes, form, changes) : spliceMembers(bytes, writeMembers(changes)), contentType }
 }
-
-/** Formats whose streams report usage only when it is requested. */
-const reportsUsageOnRequest: ReadonlySet<Format> = new Set<Format>(['openai.chat', 'openai.completions'])
 
 function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string, string | undefined> {
   return Object.fromEntries(

@@ -3,8 +3,8 @@ import type { Candidates, Choice } from '../../../contract/entities/channel-choi
 import type { Tier, ToolCalls, Usage } from '../../../contract/usage.ts'
 import type { Price, PricedUsage } from '../../pricing/quote.ts'
 import { chargedTier } from '../../pricing/tiers.ts'
-import type { Format } from '../../protocols/format.ts'
 import { isWebSearch } from '../../protocols/hosted-tools.ts'
+import { formats } from '../../protocols/index.ts'
 import type { RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { Translation } from '../response/adapter.ts'
@@ -160,14 +160,10 @@ function isPicture(name: string): boolean {
 /** Whether replies in the upstream's format count the calls of a tool. */
 function isCounted({ format, translation }: Asking, name: string): boolean {
   const upstream = translation?.format ?? format?.format
-  return (upstream === undefined || counting.has(upstream)) && (countedTool.test(name) || isWebSearch(name))
+  // A stored bill of a newer version may name a format that this one does not have.
+  const counts = upstream === undefined || formats[upstream]?.countsToolCalls === true
+  return counts && (countedTool.test(name) || isWebSearch(name))
 }
 
-const counting: ReadonlySet<Format> = new Set<Format>([
-  'openai.responses',
-  'openai.compact',
-  'anthropic.messages',
-  'gemini.generate',
-])
 const countedTool =
   /^(file_search|document_search|x_search|image_generation|image_search|google_maps|code_execution)$|^(code_interpreter|shell)(_|$)/

@@ -57,7 +57,7 @@ export async function translate(
       lose: dropped.lose,
     }
     if (complete.from !== to.format) leaveOutVendorTools(complete, context)
-    loseUnread(complete, context, to.format)
+    loseUnread(complete, context, declaration)
     written = codec.writeRequest(complete, context)
     // The thinking budget must fit the output limit that the balance affords.
     if (request.outputLimit !== undefined && (readOutputLimit(declaration, written.body, context) ?? 0) > request.outputLimit)

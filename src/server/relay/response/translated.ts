@@ -13,7 +13,7 @@ import type {
   WrittenRequest,
 } from '../../protocols/codec.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
-import type { CallerFormat } from '../../protocols/format.ts'
+import { formats } from '../../protocols/index.ts'
 import { needsRepair, repairReply } from '../../protocols/repair-reply.ts'
 import type { OpenEvent, ReplyEvent } from '../../protocols/reply-events.ts'
 import { thinkingToContent } from '../../protocols/thinking-to-content.ts'
@@ -150,7 +150,7 @@ class ReplyLosses {
 
   constructor({ translation, request: { format } }: Pick<AttemptState, 'request' | 'translation'>) {
     this.#names = translation?.replyDropped ?? []
-    this.#asText = mediaAsText[format.format] ?? []
+    this.#asText = formats[format.format].mediaAsText ?? []
   }
 
   note(name: string): void {
@@ -165,11 +165,6 @@ class ReplyLosses {
 }
 
 const namesMax = 50
-
-const mediaAsText: Readonly<Partial<Record<string, readonly OpenEvent['block'][]>>> = {
-  'anthropic.messages': ['image', 'audio'],
-  'openai.responses': ['audio'],
-} satisfies Partial<Record<CallerFormat, readonly OpenEvent['block'][]>>
 
 /** Follows a reply in neutral events: repairs the events for the caller, and collects usage, text and errors. */
 export class Followed {
