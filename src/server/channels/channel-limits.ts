@@ -1,7 +1,7 @@
 import { type ModelLimits, modelLimitsOf } from '../../contract/model-limits.ts'
-import { rulesOf } from '../protocols/anthropic-messages/models.ts'
-import { messagesLimit } from '../protocols/anthropic-messages/thinking.ts'
+import type { LimitSettings } from '../protocols/declaration.ts'
 import type { CallerFormat } from '../protocols/format.ts'
+import { formats } from '../protocols/index.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
 import { additionOf } from './prompt-additions.ts'
 import { resolveModel } from './select.ts'
@@ -55,23 +55,19 @@ function channelsOf(index: ChannelIndex, { model, group, channelId }: Candidates
 
 /**
  * The output limit that the gateway itself writes for a request without one, when every channel gets it: channels that are called in
- * Messages from another format. Undefined when some channel is called without a limit.
+ * a format with such limits from another format. Undefined when some channel is called without a limit.
  */
 export function limitSetUpstream(
   index: ChannelIndex,
   candidates: Candidates,
-  {
-    format,
-    claudeDefaultMaxTokens,
-  }: { readonly format: CallerFormat; readonly claudeDefaultMaxTokens: Readonly<Record<string, number>> },
+  { format, ...settings }: LimitSettings & { readonly format: CallerFormat },
 ): number | undefined {
   const channels = channelsOf(index, candidates)
   const limits = channels.map((channel) => {
     const model = resolveModel(channel, candidates.model)
-    const target = format === 'anthropic.messages' ? undefined : upstreamFormat(channel, { format, model })
-    return target === 'anthropic.messages'
-      ? messagesLimit([candidates.model, model], { claudeDefaultMaxTokens }, rulesOf(model))
-      : Number.POSITIVE_INFINITY
+    const target = upstreamFormat(channel, { format, model }) ?? format
+    const limitOf = target === format ? undefined : formats[target].limitUnasked
+    return limitOf?.(candidates.model, model, settings) ?? Number.POSITIVE_INFINITY
   })
   const most = Math.max(0, ...limits)
   return most > 0 && Number.isFinite(most) ? most : undefined
@@ -80,8 +76,8 @@ export function limitSetUpstream(
 /** Whether some channel is called in another format than the caller's in which thinking has a budget of the output limit. */
 export function isCalledWithBudgets(index: ChannelIndex, candidates: Candidates, format: CallerFormat): boolean {
   return channelsOf(index, candidates).some((channel) => {
-    const target = upstreamFormat(channel, { format, model: resolveModel(channel, candidates.model) })
-    return target !== format && (target === 'anthropic.messages' || target === 'bedrock.converse')
+    const target = upstreamFormat(channel, { format, model: resolveModel(channel, candidates.model) }) ?? format
+    return target !== format && formats[target].hasThinkingBudgets === true
   })
 }
 

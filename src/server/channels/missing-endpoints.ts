@@ -1,7 +1,8 @@
-import type { OptionalEndpoint } from '../../contract/entities/channel.ts'
+import { type OptionalEndpoint, optionalEndpoints } from '../../contract/entities/channel.ts'
 import { seconds } from '../lib/clock.ts'
 import type { Core } from '../options/core.ts'
 import type { Format } from '../protocols/format.ts'
+import { declarations, formats } from '../protocols/index.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { recordLearnt } from './record-learnt.ts'
 
@@ -10,23 +11,21 @@ import { recordLearnt } from './record-learnt.ts'
  * no Responses. An operator may set it; otherwise it is learnt from refusals, stored on the channel, and cleared when the channel
  * changes or after a day. Calls are then translated to an endpoint that the upstream has.
  */
-const formatsOf: Readonly<Record<OptionalEndpoint, readonly Format[]>> = {
-  responses: ['openai.responses', 'openai.compact', 'openai.input_tokens'],
-  completions: ['openai.completions'],
-  embeddings: ['openai.embeddings'],
-}
 
 /** The endpoint of a format, if upstreams may lack it. An upstream without `compact` may still have Responses. */
 export function optionalEndpointOf(format: Format): OptionalEndpoint | undefined {
-  return endpoints.find((endpoint) => formatsOf[endpoint][0] === format)
+  const { optionalEndpoint } = formats[format]
+  return optionalEndpoint?.isPart ? undefined : optionalEndpoint?.name
 }
 
 /** Whether an upstream whose type speaks a format may have no endpoint for it. */
 export function mayBeMissing(format: Format): boolean {
-  return endpoints.some((endpoint) => formatsOf[endpoint].includes(format))
+  return formats[format].optionalEndpoint !== undefined
 }
 
-const endpoints: readonly OptionalEndpoint[] = ['responses', 'completions', 'embeddings']
+function formatsOf(endpoint: OptionalEndpoint): Format[] {
+  return declarations.flatMap(({ name, optionalEndpoint }) => (optionalEndpoint?.name === endpoint ? [name] : []))
+}
 
 /** A missing endpoint of an upstream, and when it was found missing. */
 export interface MissingEndpoint {
@@ -40,7 +39,7 @@ const learntForSeconds = 24 * 3600
 /** Reads the column; entries older than a day are ignored. */
 export function readMissingEndpoints(column: string, nowMs: number): MissingEndpoint[] {
   const known: Partial<Record<string, number>> = column === '' ? {} : JSON.parse(column)
-  return endpoints.flatMap((endpoint) => {
+  return optionalEndpoints.flatMap((endpoint) => {
     const since = known[endpoint]
     return since !== undefined && since > seconds(nowMs) - learntForSeconds ? [{ endpoint, since }] : []
   })
@@ -48,9 +47,7 @@ export function readMissingEndpoints(column: string, nowMs: number): MissingEndp
 
 /** The provider without these endpoints, or the provider itself when it has none of them. */
 export function withoutEndpoints(provider: Provider, lacking: readonly OptionalEndpoint[]): Provider {
-  const gone = new Set(
-    lacking.flatMap((endpoint) => formatsOf[endpoint]).filter((format) => provider.speaks[format] !== undefined),
-  )
+  const gone = new Set(lacking.flatMap(formatsOf).filter((format) => provider.speaks[format] !== undefined))
   if (gone.size === 0) return provider
   const { prefers } = provider
   return {

@@ -36,7 +36,7 @@ function fits({ fits }: DirectConversion, body: JsonObject | undefined): boolean
 
 /** Whether a channel's settings require answers to be rewritten, even in the caller's own format. */
 export function isRewritten({ setting }: Pick<RunningChannel, 'setting'>, format: Format): boolean {
-  return format === 'openai.chat' && (setting.force_format === true || setting.thinking_to_content === true)
+  return formats[format].isRewritable === true && (setting.force_format === true || setting.thinking_to_content === true)
 }
 
 function speaks(provider: Provider, format: Format, model: string): boolean {

@@ -1,4 +1,5 @@
-import type { Codec, Inbound } from './codec.ts'
+import type { OptionalEndpoint } from '../../contract/entities/channel.ts'
+import type { Codec, Inbound, TranslationSettings } from './codec.ts'
 import type { DirectConversion } from './direct/conversion.ts'
 import type { CallerFormat, CountFormat, Format } from './format.ts'
 import type { VendorTools } from './hosted-tools.ts'
@@ -31,6 +32,17 @@ export interface FormatDeclaration {
   readonly showsReasoningAsAsked?: true
   /** The members of a request that limit the output of one answer. */
   readonly outputLimit?: OutputLimit
+  /** The limit that translation writes for a request without one: by the caller's and the upstream's name of the model. */
+  readonly limitUnasked?: (asked: string, model: string, settings: LimitSettings) => number
+  /** Reasoning has a budget, which the output limit includes. */
+  readonly hasThinkingBudgets?: true
+  /**
+   * The endpoint of the vendor that many compatible hosts lack. `isPart`: the format is another call of that endpoint, which a host
+   * with the endpoint may lack too.
+   */
+  readonly optionalEndpoint?: { readonly name: OptionalEndpoint; readonly isPart?: true }
+  /** Settings of a channel may have answers rewritten, even for callers of the same format. */
+  readonly isRewritable?: true
   /** Where a channel's own instructions go. */
   readonly systemPrompt?: SystemPromptMember
   /** The tools of a request that the vendor runs. */
@@ -44,6 +56,9 @@ export interface FormatDeclaration {
   /** For a format in which upstreams count them. */
   readonly upstreamCounts?: readonly UpstreamCount[]
 }
+
+/** The operator's limits for requests without one. */
+export type LimitSettings = Pick<TranslationSettings, 'claudeDefaultMaxTokens'>
 
 /**
  * Members of a request that decide the bound of its usage (`request-bound.ts`). Every body is asked for those of all formats, because

@@ -4,11 +4,13 @@ import { systemPromptIn } from '../system-prompt.ts'
 import { objectAt } from '../wire-format.ts'
 import { messagesTools } from './hosted-tools.ts'
 import { anthropicMessages } from './messages.ts'
+import { rulesOf } from './models.ts'
 import { readEvents, readReply } from './reply-read.ts'
 import { messagesTexts } from './reply-texts.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
+import { messagesLimit } from './thinking.ts'
 import { anthropicCountTokens, messagesCount, messagesCountUpstream } from './token-count.ts'
 import { definedTools } from './tools-in-effect.ts'
 
@@ -23,6 +25,8 @@ export const anthropicMessagesFormat = {
   texts: messagesTexts,
   mediaAsText: ['image', 'audio'],
   outputLimit: { ...limitAt(['max_tokens']), least: (body) => aboveBudget(objectAt(body, 'thinking')), takesZero: true },
+  limitUnasked: (asked, model, settings) => messagesLimit([asked, model], settings, rulesOf(model)),
+  hasThinkingBudgets: true,
   systemPrompt,
   hostedTools: messagesTools,
   countsToolCalls: true,

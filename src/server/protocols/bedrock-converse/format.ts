@@ -17,6 +17,7 @@ export const bedrockConverseFormat = {
     ...limitAt(['inferenceConfig', 'maxTokens']),
     least: (body) => aboveBudget(objectAt(objectAt(body, 'additionalModelRequestFields') ?? {}, 'thinking')),
   },
+  hasThinkingBudgets: true,
 } satisfies FormatDeclaration
 
 /** Counts the tokens of a request of Converse, or of one in the form of Messages. */

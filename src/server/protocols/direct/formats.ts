@@ -35,6 +35,7 @@ import { openAiTranscriptions, openAiTranslations } from './transcriptions.ts'
 export const openAiCompletionsFormat = {
   name: 'openai.completions',
   wire: openAiCompletions,
+  optionalEndpoint: { name: 'completions' },
   inbound: completionsInbound,
   texts: completionsTexts,
   outputLimit: limitAt(['max_tokens']),
@@ -46,6 +47,7 @@ const vectorsBy = (host: EmbeddingHost) => embeddingConversions(embeddingCallers
 export const openAiEmbeddingsFormat = {
   name: 'openai.embeddings',
   wire: openAiEmbeddings,
+  optionalEndpoint: { name: 'embeddings' },
   conversions: vectorsBy(openAiEmbeddingHost),
 } satisfies FormatDeclaration
 

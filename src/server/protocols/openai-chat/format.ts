@@ -16,6 +16,7 @@ import { writeRequest } from './request-write.ts'
 export const openAiChatFormat = {
   name: 'openai.chat',
   wire: openAiChat,
+  isRewritable: true,
   // This format has no URLs for audio and documents.
   codec: { inlines: ['audio', 'document'], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },

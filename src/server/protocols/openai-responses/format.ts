@@ -23,6 +23,7 @@ const instructions = systemPromptIn('instructions', (text) => ({ type: 'input_te
 export const openAiResponsesFormat = {
   name: 'openai.responses',
   wire: openAiResponses,
+  optionalEndpoint: { name: 'responses' },
   codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
   texts: responsesTexts,
@@ -49,12 +50,14 @@ export const openAiResponsesFormat = {
 export const openAiCompactFormat = {
   name: 'openai.compact',
   wire: openAiCompact,
+  optionalEndpoint: { name: 'responses', isPart: true },
   countsToolCalls: true,
 } satisfies FormatDeclaration
 
 export const openAiInputTokensFormat = {
   name: 'openai.input_tokens',
   wire: openAiInputTokens,
+  optionalEndpoint: { name: 'responses', isPart: true },
   count: responsesCount,
   upstreamCounts: [responsesCountUpstream],
 } satisfies FormatDeclaration
