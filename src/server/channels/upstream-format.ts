@@ -15,7 +15,7 @@ export function upstreamFormat(
   asked: { readonly format: ChannelFormat; readonly model: string; readonly body?: JsonObject },
 ): Format | undefined {
   const { format, model, body } = asked
-  if (format === 'drawing' || format === 'music') return provider.tasks === format ? format : undefined
+  if (formats[format].isTask) return provider.tasks === format ? format : undefined
   const wished = body && isCallerFormat(format) ? provider.prefers?.(format, model, body) : undefined
   if (wished !== undefined && (isTranslatable(format, wished) || conversionOf(format, wished))) return wished
   if (speaks(provider, format, model)) return format

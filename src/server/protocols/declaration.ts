@@ -1,5 +1,5 @@
 import type { OptionalEndpoint } from '../../contract/entities/channel.ts'
-import type { Codec, Inbound, TranslationSettings } from './codec.ts'
+import type { Codec, Inbound, TranslationSettings, WriteContext } from './codec.ts'
 import type { DirectConversion } from './direct/conversion.ts'
 import type { CallerFormat, CountFormat, Format } from './format.ts'
 import type { VendorTools } from './hosted-tools.ts'
@@ -8,7 +8,7 @@ import type { OpenEvent } from './reply-events.ts'
 import type { SystemPromptMember } from './system-prompt.ts'
 import type { ReplyTexts } from './text-slots.ts'
 import type { CallerCount, UpstreamCount } from './token-counts.ts'
-import type { JsonObject, WireFormat } from './wire-format.ts'
+import type { JsonObject, UpstreamErrorFacts, WireFormat } from './wire-format.ts'
 
 /**
  * Everything that this server knows about one wire format. Its folder declares it (`format.ts`), and `index.ts` registers it; all
@@ -16,6 +16,8 @@ import type { JsonObject, WireFormat } from './wire-format.ts'
  */
 export interface FormatDeclaration {
   readonly name: Format
+  /** Orders of tasks, which a kind of channel accepts instead of calls. */
+  readonly isTask?: true
   /** How it passes unchanged from callers to upstreams. */
   readonly wire?: WireFormat
   /** Conversations at upstreams that speak it, for callers of other formats. */
@@ -26,6 +28,23 @@ export interface FormatDeclaration {
   readonly conversions?: readonly DirectConversion[]
   /** Where its replies have text for people, which is checked for listed words. */
   readonly texts?: ReplyTexts
+  /** Whether the vendor stores the answer to a request, so that a later one may continue from it. */
+  storesAnswer?(body: JsonObject): boolean
+  /** A request may ask to be answered in the background, where no upstream is called for it by itself. */
+  readonly runsInBackground?: true
+  /** Replies may have the header of the turn state, which its client sends back with the next request. */
+  readonly hasTurnState?: true
+  /**
+   * The whole stream of an answer that failed before its first output, for clients that recognize some errors only in a stream. `body`
+   * is the request.
+   */
+  failedStream?(body: JsonObject, error: UpstreamErrorFacts, context: Omit<WriteContext, 'dialogue'>): string
+  /** The option with headers for its requests by model. */
+  readonly headersIn?: 'claude.model_headers_settings'
+  /** Reasoning of earlier turns that its requests repeat, which a model of another vendor may not be able to read. */
+  readonly pastThoughts?: PastThoughts
+  /** A small request to a model, which tests a channel. */
+  smallRequest?(model: string, outputTokensMax: number): JsonObject
   /** Media of replies from other formats that its callers get only as text. */
   readonly mediaAsText?: readonly OpenEvent['block'][]
   /** A request says whether and how reasoning is shown. */
@@ -55,6 +74,35 @@ export interface FormatDeclaration {
   readonly count?: CallerCount
   /** For a format in which upstreams count them. */
   readonly upstreamCounts?: readonly UpstreamCount[]
+}
+
+/** How reasoning of earlier turns is left out of a request. `all` leaves out what the model could read too. */
+export interface PastThoughts {
+  has(body: JsonObject): boolean
+  /** The members to change; undefined when nothing has to change. `dropped` are further members that are lost with it. */
+  changes(body: JsonObject, model: string, asked?: LeavingThoughts): Changes | undefined
+  /** The same for the caller's bytes: all unchanged parts keep their bytes. */
+  without(sent: SentBody, model: string, asked?: LeavingThoughts): CleanedBody | undefined
+}
+
+export interface LeavingThoughts {
+  readonly all?: boolean
+}
+
+interface Changes {
+  readonly changes: JsonObject
+  readonly dropped: readonly string[]
+}
+
+/** A request, as bytes and as the parsed object. */
+export interface SentBody {
+  readonly json: JsonObject
+  readonly bytes: Buffer
+}
+
+export interface CleanedBody extends SentBody {
+  /** The members that are not sent upstream. */
+  readonly dropped: readonly string[]
 }
 
 /** The operator's limits for requests without one. */

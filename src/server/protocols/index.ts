@@ -84,8 +84,8 @@ export const formats: Declarations = {
 
   // These have folders of their own: `relay/realtime` and `tasks`.
   'openai.realtime': { name: 'openai.realtime' },
-  drawing: { name: 'drawing' },
-  music: { name: 'music' },
+  drawing: { name: 'drawing', isTask: true },
+  music: { name: 'music', isTask: true },
 }
 
 /** The declarations in their order. */

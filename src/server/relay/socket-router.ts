@@ -37,7 +37,8 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
   async function serve(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const url = request.url ?? '/'
     const endpoint = findSocketEndpoint(url)
-    const format = endpoint ?? 'other'
+    const format = endpoint?.format ?? 'other'
+    const isSession = endpoint?.carries === 'session'
     const { call, detach } = callOver(app, format, { request, socket }, readClient(request))
     const mine = new Set<Stoppable>()
     const handshake: Handshake = {
@@ -62,7 +63,7 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
       if (isStopping) fail('server_stopping')
       if (!endpoint) refuseRoute('GET', findEndpoint('GET', url, request.headers), url)
       requireHandshake(request)
-      await (endpoint === 'openai.realtime' ? handleRealtime(app, handshake) : handleResponsesSocket(app, handshake, answer))
+      await (isSession ? handleRealtime(app, handshake) : handleResponsesSocket(app, handshake, answer))
       if (call.isCommitted) outcome = String(call.status)
     } catch (error) {
       const appError = asAppError(app, call, error)
@@ -70,7 +71,7 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
       if (call.notes.isUpgraded) socket.destroy()
       else call.sendError(appError)
     }
-    noteEndOfCall(app, call, { kind: endpoint === 'openai.realtime' ? 'relay' : 'socket', format })
+    noteEndOfCall(app, call, { kind: isSession ? 'relay' : 'socket', format })
     for (const session of mine) sessions.delete(session)
     app.metrics.relayRequests.count(format, outcome)
   }

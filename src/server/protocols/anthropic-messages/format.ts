@@ -1,10 +1,11 @@
 import type { FormatDeclaration } from '../declaration.ts'
 import { aboveBudget, limitAt } from '../output-limit.ts'
 import { systemPromptIn } from '../system-prompt.ts'
-import { objectAt } from '../wire-format.ts'
+import { isObject, objectAt } from '../wire-format.ts'
 import { messagesTools } from './hosted-tools.ts'
 import { anthropicMessages } from './messages.ts'
 import { rulesOf } from './models.ts'
+import { hasThoughts, thoughtChanges, withoutForeignThoughts } from './past-thinking.ts'
 import { readEvents, readReply } from './reply-read.ts'
 import { messagesTexts } from './reply-texts.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
@@ -23,6 +24,10 @@ export const anthropicMessagesFormat = {
   codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
   texts: messagesTexts,
+  storesAnswer: (body) => isObject(body.thread),
+  headersIn: 'claude.model_headers_settings',
+  pastThoughts: { has: hasThoughts, changes: thoughtChanges, without: withoutForeignThoughts },
+  smallRequest: (model, max_tokens) => ({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens }),
   mediaAsText: ['image', 'audio'],
   outputLimit: { ...limitAt(['max_tokens']), least: (body) => aboveBudget(objectAt(body, 'thinking')), takesZero: true },
   limitUnasked: (asked, model, settings) => messagesLimit([asked, model], settings, rulesOf(model)),

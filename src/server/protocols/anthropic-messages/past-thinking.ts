@@ -1,22 +1,12 @@
 import { entriesOf, membersOf, spliceMembers } from '../../lib/splice-json.ts'
+import type { CleanedBody, LeavingThoughts, SentBody } from '../declaration.ts'
 import { toolCallAsText, toolResultAsText } from '../tool-texts.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { isClaude, type ModelRules, rulesOf } from './models.ts'
 import { openSeal } from './seals.ts'
 
-/** A Messages request, as bytes and as the parsed object. */
-interface Sent {
-  readonly json: JsonObject
-  readonly bytes: Buffer
-}
-
-interface Cleaned extends Sent {
-  /** The members that are not sent upstream. */
-  readonly dropped: readonly string[]
-}
-
 /** Applies `thoughtChanges` to the caller's bytes: all unchanged parts keep their bytes. */
-export function withoutForeignThoughts(sent: Sent, model: string, asked: { readonly all?: boolean } = {}): Cleaned | undefined {
+export function withoutForeignThoughts(sent: SentBody, model: string, asked: LeavingThoughts = {}): CleanedBody | undefined {
   const changed = thoughtChanges(sent.json, model, asked)
   if (!changed) return undefined
   const { changes, dropped } = changed
@@ -32,7 +22,7 @@ export function withoutForeignThoughts(sent: Sent, model: string, asked: { reado
 export function thoughtChanges(
   json: JsonObject,
   model: string,
-  { all = false }: { readonly all?: boolean } = {},
+  { all = false }: LeavingThoughts = {},
 ): { readonly changes: JsonObject; readonly dropped: readonly string[] } | undefined {
   const messages = arrayAt(json, 'messages')
   const isUnreadable = (block: unknown) => isThought(block) && (all || isForeign(block, model))
@@ -141,7 +131,7 @@ function cacheMark({ cache_control: mark }: JsonObject): JsonObject {
 }
 
 /** The changed members in the caller's bytes. Unchanged messages and blocks keep their bytes. */
-function spliced({ json, bytes }: Sent, { messages, ...others }: JsonObject): Buffer {
+function spliced({ json, bytes }: SentBody, { messages, ...others }: JsonObject): Buffer {
   const member = membersOf(bytes)?.findLast(({ key }) => key === 'messages')
   const before = arrayAt(json, 'messages')
   const known = new Map<unknown, string>()

@@ -10,10 +10,11 @@ import {
   written,
 } from '../../../../test/helpers/codecs.ts'
 import { eventsIn } from '../../lib/sse.ts'
+import type { Codec } from '../codec.ts'
 import type { MediaPart } from '../dialogue.ts'
 import { cozeChatFormat } from './format.ts'
 
-const cozeChat = cozeChatFormat.codec
+const cozeChat: Codec = cozeChatFormat.codec
 const event = (name: string, data: object | string) => `event:${name}\ndata:${JSON.stringify(data)}\n\n`
 const delta = (content: string, more = {}) =>
   event('conversation.message.delta', { id: 'm1', role: 'assistant', type: 'answer', content, content_type: 'text', ...more })

@@ -9,10 +9,11 @@ import {
   userTurn,
   written,
 } from '../../../../test/helpers/codecs.ts'
+import type { Codec } from '../codec.ts'
 import type { MediaPart } from '../dialogue.ts'
 import { difyChatFormat } from './format.ts'
 
-const difyChat = difyChatFormat.codec
+const difyChat: Codec = difyChatFormat.codec
 const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 const said = (answer: string) => event({ event: 'message', message_id: 'm', answer })
 const usage = { prompt_tokens: 11, completion_tokens: 4, total_tokens: 15 }

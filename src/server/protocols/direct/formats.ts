@@ -37,6 +37,7 @@ export const openAiCompletionsFormat = {
   wire: openAiCompletions,
   optionalEndpoint: { name: 'completions' },
   inbound: completionsInbound,
+  smallRequest: (model, max_tokens) => ({ model, prompt: 'hi', max_tokens }),
   texts: completionsTexts,
   outputLimit: limitAt(['max_tokens']),
 } satisfies FormatDeclaration
@@ -48,6 +49,7 @@ export const openAiEmbeddingsFormat = {
   name: 'openai.embeddings',
   wire: openAiEmbeddings,
   optionalEndpoint: { name: 'embeddings' },
+  smallRequest: (model) => ({ model, input: ['hello world'] }),
   conversions: vectorsBy(openAiEmbeddingHost),
 } satisfies FormatDeclaration
 
@@ -77,12 +79,21 @@ export const bedrockCohereEmbedFormat = {
   conversions: vectorsBy(bedrockCohereHost),
 } satisfies FormatDeclaration
 
-export const rerankFormat = { name: 'rerank', wire: rerank } satisfies FormatDeclaration
+export const rerankFormat = {
+  name: 'rerank',
+  wire: rerank,
+  smallRequest: (model) => ({ model, query: 'hello', documents: ['hello world', 'goodbye'] }),
+} satisfies FormatDeclaration
+
 export const cohereRerankFormat = { name: 'cohere.rerank', conversions: [rerankByCohere] } satisfies FormatDeclaration
 export const dashScopeRerankFormat = { name: 'dashscope.rerank', conversions: [rerankByDashScope] } satisfies FormatDeclaration
 export const voyageRerankFormat = { name: 'voyage.rerank', conversions: [rerankByVoyage] } satisfies FormatDeclaration
 
-export const openAiModerationsFormat = { name: 'openai.moderations', wire: openAiModerations } satisfies FormatDeclaration
+export const openAiModerationsFormat = {
+  name: 'openai.moderations',
+  wire: openAiModerations,
+  smallRequest: (model) => ({ model, input: 'hello world' }),
+} satisfies FormatDeclaration
 
 export const openAiImagesFormat = { name: 'openai.images', wire: openAiImages } satisfies FormatDeclaration
 export const openAiImageEditsFormat = { name: 'openai.image-edits', wire: openAiImageEdits } satisfies FormatDeclaration
@@ -125,7 +136,10 @@ export const miniMaxImagesFormat = { name: 'minimax.images', conversions: [image
 export const miniMaxSpeechFormat = { name: 'minimax.speech', conversions: [speechByMiniMax] } satisfies FormatDeclaration
 
 export const openAiSpeechFormat = { name: 'openai.speech', wire: openAiSpeech } satisfies FormatDeclaration
-export const openAiTranscriptionsFormat = { name: 'openai.transcriptions', wire: openAiTranscriptions } satisfies FormatDeclaration
+export const openAiTranscriptionsFormat = {
+  name: 'openai.transcriptions',
+  wire: openAiTranscriptions,
+} satisfies FormatDeclaration
 export const openAiTranslationsFormat = { name: 'openai.translations', wire: openAiTranslations } satisfies FormatDeclaration
 
 export const cloudflareRunFormat = {

@@ -12,7 +12,7 @@ import { geminiTexts } from './reply-texts.ts'
 import { writeGenerateEvents, writeGenerateReply } from './reply-write.ts'
 import { readGenerateRequest } from './request-read.ts'
 import { writeGenerateRequest } from './request-write.ts'
-import { generateCount, generateCountUpstream, geminiCountTokens } from './token-count.ts'
+import { geminiCountTokens, generateCount, generateCountUpstream } from './token-count.ts'
 
 /** Gemini generateContent. Translated, it accepts media as bytes: a URL must be one of Google's storage. */
 export const geminiGenerateFormat = {
@@ -26,6 +26,10 @@ export const geminiGenerateFormat = {
   },
   inbound: { readRequest: readGenerateRequest, writeReply: writeGenerateReply, writeEvents: writeGenerateEvents },
   conversions: [imagesByGemini, imageEditsByGemini, speechByGemini, transcriptionsByGemini, translationsByGemini],
+  smallRequest: (_model, maxOutputTokens) => ({
+    contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+    generationConfig: { maxOutputTokens },
+  }),
   texts: geminiTexts,
   showsReasoningAsAsked: true,
   outputLimit: { places: limitPlaces, least: () => 1 },

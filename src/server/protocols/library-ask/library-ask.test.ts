@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { assistantTurn, readContext, readerFaults, readSse, summary, userTurn, written } from '../../../../test/helpers/codecs.ts'
 import { eventsIn } from '../../lib/sse.ts'
+import type { Codec } from '../codec.ts'
 import { libraryAskFormat } from './format.ts'
 
-const libraryAsk = libraryAskFormat.codec
+const libraryAsk: Codec = libraryAskFormat.codec
 const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 const documents = [{ title: 'Tides', url: 'https://a.example/tides' }]
 const stream =

@@ -20,6 +20,11 @@ export const openAiChatFormat = {
   // This format has no URLs for audio and documents.
   codec: { inlines: ['audio', 'document'], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
+  smallRequest: (model, outputTokensMax) => ({
+    model,
+    messages: [{ role: 'user', content: 'hi' }],
+    [outputLimitMember(model, {})]: outputTokensMax,
+  }),
   texts: chatTexts,
   outputLimit: {
     places(_body, { model, quirks }) {

@@ -3,6 +3,7 @@ import { limitAt } from '../output-limit.ts'
 import { isInstruction, systemPromptIn } from '../system-prompt.ts'
 import { arrayAt, isObject } from '../wire-format.ts'
 import { openAiCompact } from './compact.ts'
+import { failedStream } from './failed-stream.ts'
 import { referencesIn } from './history.ts'
 import { responsesTools } from './hosted-tools.ts'
 import { outputTokensMin } from './models.ts'
@@ -27,6 +28,11 @@ export const openAiResponsesFormat = {
   codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
   texts: responsesTexts,
+  storesAnswer: ({ store }) => store !== false,
+  runsInBackground: true,
+  hasTurnState: true,
+  failedStream,
+  smallRequest: (model, max_output_tokens) => ({ model, input: 'hi', max_output_tokens }),
   mediaAsText: ['audio'],
   showsReasoningAsAsked: true,
   outputLimit: limitAt(['max_output_tokens'], outputTokensMin),

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { assistantTurn, readContext, summary, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import type { Codec } from '../codec.ts'
 import { palmMessageFormat } from './format.ts'
 
-const palmMessage = palmMessageFormat.codec
+const palmMessage: Codec = palmMessageFormat.codec
 const read = (answer: object) => summary(palmMessage.readReply({ ...answer }, readContext()))
 
 describe('a reply of PaLM', () => {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { assistantTurn, readContext, summary, tideTool, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import type { Codec } from '../codec.ts'
 import type { MediaPart } from '../dialogue.ts'
 import { replicatePredictFormat } from './format.ts'
 
-const replicatePredict = replicatePredictFormat.codec
+const replicatePredict: Codec = replicatePredictFormat.codec
 const prediction = {
   id: 'p',
   status: 'succeeded',

@@ -1,10 +1,11 @@
 import { readSession } from '../../channels/session.ts'
 import { seconds } from '../../lib/clock.ts'
 import { toByteText } from '../../lib/sse.ts'
+import type { FormatDeclaration } from '../../protocols/declaration.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { CallerError } from '../../protocols/error-body.ts'
 import { inDialect } from '../../protocols/error-dialect.ts'
-import { failedStream } from '../../protocols/openai-responses/failed-stream.ts'
+import { formats } from '../../protocols/index.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { enterChannelBudgets } from '../admission/budgets.ts'
 import type { HoldShares } from '../admission/hold-shares.ts'
@@ -60,19 +61,23 @@ async function answer(app: AnswerParts, request: AdmittedRequest, shared: Shared
   if (lost) await settleLost(app, lost.state, lost.part)
   else await release(app, request)
   const error = errorOf(tried, wanted, { promptTokens: inputTokens, sent: body.bytes })
-  if (isSentInStream(request, error)) failInStream(request, error)
+  const { failedStream } = formats[format.format]
+  if (failedStream && isSentInStream(request, error)) failInStream(request, error, failedStream)
   else call.sendError(error, format.stream?.errorEvent)
 }
 
-/** Responses clients compact a conversation that is too long only when a stream event reports it, not when the status does. */
-function isSentInStream({ format, facts, toStore }: AdmittedRequest, { known }: CallerError): boolean {
+/** Clients that recognize errors in streams compact a conversation that is too long only when an event reports it, not the status. */
+function isSentInStream({ facts, toStore }: AdmittedRequest, { known }: CallerError): boolean {
   const isForeground = toStore?.isBackground !== true
-  return known?.kind === 'context-too-long' && format.format === 'openai.responses' && facts.stream && isForeground
+  return known?.kind === 'context-too-long' && facts.stream && isForeground
 }
 
-function failInStream(request: AdmittedRequest, callerError: CallerError): void {
-  const { call, body, facts } = request
-  const { message, ...error } = inDialect('openai', callerError)
+function failInStream(
+  { call, body, facts, format }: AdmittedRequest,
+  callerError: CallerError,
+  failedStream: NonNullable<FormatDeclaration['failedStream']>,
+): void {
+  const { message, ...error } = inDialect(format.dialect, callerError)
   call.noteError(callerError)
   const quoted = `${message.en} (request id: ${call.id})`
   const context = {

@@ -9,12 +9,10 @@ import { background } from '../../lib/logger.ts'
 import { spliceMembers } from '../../lib/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { Core } from '../../options/core.ts'
-import { hasThoughts, withoutForeignThoughts } from '../../protocols/anthropic-messages/past-thinking.ts'
 import type { Format } from '../../protocols/format.ts'
 import { vendorTools } from '../../protocols/hosted-tools.ts'
 import { formats } from '../../protocols/index.ts'
 import { raisedLimit } from '../../protocols/output-limit.ts'
-import { isObject } from '../../protocols/wire-format.ts'
 import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
@@ -184,7 +182,7 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
 
 /** Passes on the turn state header, which Codex sends back with its next request. */
 function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel): ResponseAdapter['readHeaders'] {
-  if (format.format !== 'openai.responses' || !passesHeader('openai', channel, turnStateHeader)) return undefined
+  if (!formats[format.format].hasTurnState || !passesHeader('openai', channel, turnStateHeader)) return undefined
   return ({ [turnStateHeader]: state }) => {
     if (typeof state === 'string' && isVisible.test(state)) call.setHeader(turnStateHeader, state)
   }
@@ -198,8 +196,7 @@ function readableBody(
   { leavesReasoning = false }: BegunAttempt['shared'],
   model: string,
 ): { readonly body: Body; readonly lost: readonly string[] } {
-  const cleaned =
-    format.format === 'anthropic.messages' ? withoutForeignThoughts(body, model, { all: leavesReasoning }) : undefined
+  const cleaned = formats[format.format].pastThoughts?.without(body, model, { all: leavesReasoning })
   if (!cleaned) return { body, lost: [] }
   const { dropped, ...readable } = cleaned
   return { body: readable, lost: dropped }
@@ -252,7 +249,7 @@ async function signed({ now }: Pick<GatewayParts, 'now'>, channel: RunningChanne
  * channel can answer.
  */
 function refusedThread({ format, body }: AdmittedRequest, { keepsThreads }: Provider): UpstreamFailure | undefined {
-  if (keepsThreads || format.format !== 'anthropic.messages' || !isObject(body.json.thread)) return undefined
+  if (keepsThreads || format.continues !== 'thread' || !formats[format.format].storesAnswer?.(body.json)) return undefined
   const reason = { zh: '该渠道不保存对话', en: 'this channel keeps no conversations' }
   return new UpstreamFailure('untranslatable', { own: new AppError('untranslatable', { field: 'thread', reason }) })
 }
@@ -309,9 +306,9 @@ export function missingEndpoint(
   return isTranslatable && !storingChannel && !call.isCommitted && !call.isAborted ? endpoint : undefined
 }
 
-/** Among requests that pass unchanged, only Messages marks the reasoning of earlier turns. */
+/** Requests that pass unchanged may repeat the reasoning of earlier turns. */
 function mayLeaveReasoning({ translation, request: { format, body } }: AttemptState): boolean {
-  return translation !== undefined || (format.format === 'anthropic.messages' && hasThoughts(body.json))
+  return translation !== undefined || formats[format.format].pastThoughts?.has(body.json) === true
 }
 
 /** Error messages of vendors about reasoning that was changed, or sealed for another model or key. Source: protocols notes 3.7. */

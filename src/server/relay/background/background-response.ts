@@ -35,7 +35,7 @@ export function runsHere(
   { format }: RelayEndpoint,
   { caller, body, replaces, toStore }: AuthenticatedRequest,
 ): boolean {
-  if (format !== 'openai.responses' || body.json.store === false) return false
+  if (!formats[format].runsInBackground || body.json.store === false) return false
   const model = textAt(body.json, 'model')
   if (model === '') return false
   const group = authorizeModel(app, caller, { model, format, replaces })

@@ -6,7 +6,6 @@ import { upstreamFormat } from '../../channels/upstream-format.ts'
 import { AppError } from '../../lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../lib/yield-to-event-loop.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
-import { thoughtChanges } from '../../protocols/anthropic-messages/past-thinking.ts'
 import { countMedia } from '../../protocols/count-media.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
 import type { CountFormat } from '../../protocols/format.ts'
@@ -221,10 +220,10 @@ function requestFor(
 ): JsonObject {
   const { caller, facts, body, count } = counted
   const request = count.readRequest(body.json)
-  const { codec } = formats[of]
+  const { codec, pastThoughts } = formats[of]
   const { inbound } = formats[count.of]
-  if (of === count.of && of === 'anthropic.messages') return { ...request, ...thoughtChanges(request, model)?.changes }
-  if (of === count.of || !codec || !inbound) return request
+  if (of === count.of) return { ...request, ...pastThoughts?.changes(request, model)?.changes }
+  if (!codec || !inbound) return request
   const dialogue = inbound.readRequest(request, { model: facts.model, stream: false })
   const { quirks } = channel.provider
   const context = { model, quirks, settings: settingsOf(app, caller, channel), lose: () => {} }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { fail } from '../../lib/failure.ts'
 import { decodeComponent } from '../../lib/parse-url.ts'
-import type { CallerFormat, CountFormat, Dialect } from '../../protocols/format.ts'
+import type { CallerFormat, ChannelFormat, CountFormat, Dialect } from '../../protocols/format.ts'
 import { ArrayFraming } from '../../protocols/gemini-generate/array-framing.ts'
 import { asksForEvents, plainModel, readGeminiPath } from '../../protocols/gemini-generate/path.ts'
 import type { PathFacts, Reframing } from '../../protocols/wire-format.ts'
@@ -231,14 +231,20 @@ function engineEndpoint(method: string, path: string, model: string): Endpoint |
   return { path, dialect: 'openai', kind: 'relay', format: 'openai.embeddings', from: 'token', fromPath: { model } }
 }
 
-/** The format of a WebSocket at this address; undefined for other addresses. */
-export function findSocketEndpoint(url: string): 'openai.realtime' | 'openai.responses' | undefined {
+/** A WebSocket for one session, or for calls as over HTTP, one after the other. */
+interface SocketEndpoint {
+  readonly format: ChannelFormat
+  readonly carries: 'session' | 'calls'
+}
+
+/** What a WebSocket at this address is for; undefined for other addresses. */
+export function findSocketEndpoint(url: string): SocketEndpoint | undefined {
   return socketEndpoints.get(cleanPath(url))
 }
 
-const socketEndpoints: ReadonlyMap<string, 'openai.realtime' | 'openai.responses'> = new Map([
-  ['/v1/realtime', 'openai.realtime'],
-  ['/v1/responses', 'openai.responses'],
+const socketEndpoints: ReadonlyMap<string, SocketEndpoint> = new Map([
+  ['/v1/realtime', { format: 'openai.realtime', carries: 'session' }],
+  ['/v1/responses', { format: 'openai.responses', carries: 'calls' }],
 ])
 
 /** Every path of the relay as `METHOD /path`, from the tables above; names in braces are parameters. */

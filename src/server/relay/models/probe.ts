@@ -8,7 +8,6 @@ import { newRequestId } from '../../lib/ids.ts'
 import { freePrice } from '../../pricing/quote.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import { formats } from '../../protocols/index.ts'
-import { outputLimitMember } from '../../protocols/openai-chat/models.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import type { RelayCaller } from '../../tokens/authenticate.ts'
 import type { CallLedger } from '../../wallet/ledger.ts'
@@ -168,7 +167,9 @@ function requestFor(channel: RunningChannel, model: string): ProbeRequest | unde
   const format = kind.formats.find(
     (each) => upstreamFormat(channel, { format: each, model: resolveModel(channel, model) }) !== undefined,
   )
-  return format && { format, model, body: bodyOf(format, model) }
+  if (!format) return undefined
+  const body = formats[format].smallRequest?.(model, outputTokensMax)
+  return body && { format, model, body }
 }
 
 /** The use of a model, guessed from its name. `other` produces or reads something other than text, or is used by tasks. */
@@ -211,25 +212,3 @@ const conversation: Kind = {
 }
 
 const outputTokensMax = 16
-const messages = [{ role: 'user', content: 'hi' }]
-
-function bodyOf(format: CallerFormat, model: string): JsonObject {
-  switch (format) {
-    case 'rerank':
-      return { model, query: 'hello', documents: ['hello world', 'goodbye'] }
-    case 'openai.moderations':
-      return { model, input: 'hello world' }
-    case 'openai.embeddings':
-      return { model, input: ['hello world'] }
-    case 'openai.responses':
-      return { model, input: 'hi', max_output_tokens: outputTokensMax }
-    case 'openai.completions':
-      return { model, prompt: 'hi', max_tokens: outputTokensMax }
-    case 'gemini.generate':
-      return { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: outputTokensMax } }
-    case 'anthropic.messages':
-      return { model, messages, max_tokens: outputTokensMax }
-    default:
-      return { model, messages, [outputLimitMember(model, {})]: outputTokensMax }
-  }
-}

@@ -4,9 +4,10 @@ import { fail } from '../../lib/failure.ts'
 import { background } from '../../lib/logger.ts'
 import { membersOf, memberValue } from '../../lib/splice-json.ts'
 import { eventsIn } from '../../lib/sse.ts'
+import { formats } from '../../protocols/index.ts'
 import { isTerminalEvent } from '../../protocols/openai-responses/background.ts'
 import { isRunning } from '../../protocols/openai-responses/states.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
+import { arrayAt, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { Billed } from '../charge/billed.ts'
 import { boundOf } from '../charge/settlement.ts'
@@ -108,8 +109,7 @@ export function notingAdapter(
 }
 
 function isKept({ format, body }: AdmittedRequest): boolean {
-  if (format.format === 'anthropic.messages') return isObject(body.json.thread)
-  return format.format === 'openai.responses' && body.json.store !== false
+  return formats[format.format].storesAnswer?.(body.json) === true
 }
 
 /**
@@ -193,7 +193,7 @@ function note(
 ): void {
   const { request, failed, channel, choice, considered, upstreamModel } = attempt
   const name = textAt(answer ?? {}, 'id')
-  const id = name !== '' && request.format.format === 'anthropic.messages' ? keptMessage(name) : name
+  const id = name !== '' && request.format.continues === 'thread' ? keptMessage(name) : name
   if (!answer || id === '' || attempt.response?.id === id) return
   const items = itemIdsIn(answer.output)
   if (request.body.json.background !== true || !isRunning(answer)) {

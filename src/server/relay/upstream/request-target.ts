@@ -4,6 +4,7 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import { withHeaderOverrides } from '../../channels/override.ts'
 import type { Outgoing, UpstreamAgents } from '../../lib/http-client.ts'
 import type { Core } from '../../options/core.ts'
+import type { FormatDeclaration } from '../../protocols/declaration.ts'
 import type { Format } from '../../protocols/format.ts'
 import { formats } from '../../protocols/index.ts'
 import { writeOutputLimit } from '../../protocols/output-limit.ts'
@@ -130,7 +131,7 @@ function headersOf(
     keyed,
     {
       ...keyed.provider.headers(keyed, format, keyedHeaders(app, request, written)),
-      ...(format === 'anthropic.messages' ? claudeHeaders(app.options.current, written.upstreamModel) : {}),
+      ...headersByModel(app.options.current, formats[format], written.upstreamModel),
       'content-type': written.contentType,
       accept,
       'accept-encoding': 'identity',
@@ -149,9 +150,10 @@ function versionOf(options: OptionValues, { versionsIn }: Provider, model: strin
   return versions[model] ?? versions.default ?? ''
 }
 
-/** Headers that the operator has set for a Claude model; they override those of the provider. */
-function claudeHeaders(options: OptionValues, model: string): Record<string, string> {
-  const ofModel = options['claude.model_headers_settings'][model] ?? {}
+/** Headers that the operator has set for a model; they override those of the provider. */
+function headersByModel(options: OptionValues, { headersIn }: FormatDeclaration, model: string): Record<string, string> {
+  if (headersIn === undefined) return {}
+  const ofModel = options[headersIn][model] ?? {}
   return Object.fromEntries(Object.entries(ofModel).map(([name, values]) => [name.toLowerCase(), values.join(',')]))
 }
 
