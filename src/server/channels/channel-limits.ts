@@ -66,8 +66,8 @@ export function limitSetUpstream(
   const limits = channels.map((channel) => {
     const model = resolveModel(channel, candidates.model)
     const target = upstreamFormat(channel, { format, model }) ?? format
-    const limitOf = target === format ? undefined : formats[target].limitUnasked
-    return limitOf?.(candidates.model, model, settings) ?? Number.POSITIVE_INFINITY
+    const limit = target === format ? undefined : formats[target].limitUnasked?.(candidates.model, model, settings)
+    return limit ?? Number.POSITIVE_INFINITY
   })
   const most = Math.max(0, ...limits)
   return most > 0 && Number.isFinite(most) ? most : undefined

@@ -11,65 +11,69 @@ import type { CallerCount, UpstreamCount } from './token-counts.ts'
 import type { JsonObject, UpstreamErrorFacts, WireFormat } from './wire-format.ts'
 
 /**
- * Everything that this server knows about one wire format. Its folder declares it (`format.ts`), and `index.ts` registers it; all
- * other code asks for a member and never compares names. Without a member the format has no such thing. Pure, like all of `protocols`.
+ * Everything that this server knows about one wire format. Its folder declares it (`format.ts`), and `index.ts` registers it; other
+ * folders ask for a member and compare no names. Without a member the format has no such thing. Pure, like all of `protocols`.
  */
 export interface FormatDeclaration {
   readonly name: Format
   /** Orders of tasks, which a kind of channel accepts instead of calls. */
   readonly isTask?: true
-  /** How it passes unchanged from callers to upstreams. */
+
+  /** How its callers are read and answered where the upstream speaks it too: all bytes pass unchanged. */
   readonly wire?: WireFormat
-  /** Conversations at upstreams that speak it, for callers of other formats. */
-  readonly codec?: Codec
-  /** Conversations of its callers, for upstreams that speak other formats. */
+  /** How its callers' conversations are read and answered where the upstream speaks another format. */
   readonly inbound?: Inbound
-  /** Conversions of calls that are not conversations from formats of callers to this one. */
+  /** How an upstream that speaks it gets the conversations of callers of other formats. */
+  readonly codec?: Codec
+  /** How an upstream that speaks it gets calls of other formats that are not conversations. */
   readonly conversions?: readonly DirectConversion[]
-  /** Where its replies have text for people, which is checked for listed words. */
-  readonly texts?: ReplyTexts
+
+  /** The members of a request that limit the output of one answer. */
+  readonly outputLimit?: OutputLimit
+  /** The limit that translation writes for a request without one: by the caller's and the upstream's name of the model. */
+  limitUnasked?(asked: string, model: string, settings: LimitSettings): number
+  /** Reasoning has a budget, which the output limit includes. */
+  readonly hasThinkingBudgets?: true
+  /** Where the instructions of a channel go. */
+  readonly systemPrompt?: SystemPromptMember
+  /** The tools of a request that the vendor runs. */
+  hostedTools?(body: JsonObject): VendorTools
+  /** Reasoning of earlier turns that requests repeat, which the model of another vendor may not be able to read. */
+  readonly pastThoughts?: PastThoughts
+  /** What requests have that bounds their usage. */
+  readonly bound?: BoundMembers
   /** Whether the vendor stores the answer to a request, so that a later one may continue from it. */
   storesAnswer?(body: JsonObject): boolean
-  /** A request may ask to be answered in the background, where no upstream is called for it by itself. */
+  /** A request may ask to be answered in the background; where no upstream does that, this server does. */
   readonly runsInBackground?: true
-  /** Replies may have the header of the turn state, which its client sends back with the next request. */
+  /** A small request to a model, which tests a channel. */
+  smallRequest?(model: string, outputTokensMax: number): JsonObject
+  /**
+   * The endpoint of the vendor that many compatible hosts lack. `isPart`: the format is another call of that endpoint, which a host
+   * with the endpoint may lack too.
+   */
+  readonly optionalEndpoint?: { readonly name: OptionalEndpoint; readonly isPart?: true }
+  /** The option that sets headers of upstream requests by model. */
+  readonly headersIn?: 'claude.model_headers_settings'
+
+  /** Where replies have text for people, which is checked for listed words. */
+  readonly texts?: ReplyTexts
+  /** Media of replies from other formats that callers get only as text. */
+  readonly mediaAsText?: readonly OpenEvent['block'][]
+  /** Reasoning is shown as the request asks. */
+  readonly showsReasoningAsAsked?: true
+  /** Replies count the calls of tools that the vendor runs; in other formats each tool of a request is charged once. */
+  readonly countsToolCalls?: true
+  /** The settings of a channel may have answers rewritten where they would pass unchanged. */
+  readonly isRewritable?: true
+  /** Replies may have the header of the turn state, which clients send back with the next request. */
   readonly hasTurnState?: true
   /**
    * The whole stream of an answer that failed before its first output, for clients that recognize some errors only in a stream. `body`
    * is the request.
    */
   failedStream?(body: JsonObject, error: UpstreamErrorFacts, context: Omit<WriteContext, 'dialogue'>): string
-  /** The option with headers for its requests by model. */
-  readonly headersIn?: 'claude.model_headers_settings'
-  /** Reasoning of earlier turns that its requests repeat, which a model of another vendor may not be able to read. */
-  readonly pastThoughts?: PastThoughts
-  /** A small request to a model, which tests a channel. */
-  smallRequest?(model: string, outputTokensMax: number): JsonObject
-  /** Media of replies from other formats that its callers get only as text. */
-  readonly mediaAsText?: readonly OpenEvent['block'][]
-  /** A request says whether and how reasoning is shown. */
-  readonly showsReasoningAsAsked?: true
-  /** The members of a request that limit the output of one answer. */
-  readonly outputLimit?: OutputLimit
-  /** The limit that translation writes for a request without one: by the caller's and the upstream's name of the model. */
-  readonly limitUnasked?: (asked: string, model: string, settings: LimitSettings) => number
-  /** Reasoning has a budget, which the output limit includes. */
-  readonly hasThinkingBudgets?: true
-  /**
-   * The endpoint of the vendor that many compatible hosts lack. `isPart`: the format is another call of that endpoint, which a host
-   * with the endpoint may lack too.
-   */
-  readonly optionalEndpoint?: { readonly name: OptionalEndpoint; readonly isPart?: true }
-  /** Settings of a channel may have answers rewritten, even for callers of the same format. */
-  readonly isRewritable?: true
-  /** Where a channel's own instructions go. */
-  readonly systemPrompt?: SystemPromptMember
-  /** The tools of a request that the vendor runs. */
-  readonly hostedTools?: (body: JsonObject) => VendorTools
-  /** Replies count the calls of those tools; in other formats each tool of a request is charged once. */
-  readonly countsToolCalls?: true
-  /** What its requests have that bounds their usage. */
-  readonly bound?: BoundMembers
+
   /** For a format in which callers count the tokens of a prompt. */
   readonly count?: CallerCount
   /** For a format in which upstreams count them. */

@@ -21,25 +21,25 @@ const systemPrompt = systemPromptIn('system', (text) => ({ type: 'text', text })
 export const anthropicMessagesFormat = {
   name: 'anthropic.messages',
   wire: anthropicMessages,
-  codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
-  texts: messagesTexts,
-  storesAnswer: (body) => isObject(body.thread),
-  headersIn: 'claude.model_headers_settings',
-  pastThoughts: { has: hasThoughts, changes: thoughtChanges, without: withoutForeignThoughts },
-  smallRequest: (model, max_tokens) => ({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens }),
-  mediaAsText: ['image', 'audio'],
+  codec: { inlines: [], writeRequest, readReply, readEvents },
   outputLimit: { ...limitAt(['max_tokens']), least: (body) => aboveBudget(objectAt(body, 'thinking')), takesZero: true },
   limitUnasked: (asked, model, settings) => messagesLimit([asked, model], settings, rulesOf(model)),
   hasThinkingBudgets: true,
   systemPrompt,
   hostedTools: messagesTools,
-  countsToolCalls: true,
+  pastThoughts: { has: hasThoughts, changes: thoughtChanges, without: withoutForeignThoughts },
   bound: {
     adding: ['mcp_servers'],
     hasTools: (body) => definedTools(body).length > 0,
     thinkingBudgets: (body) => [objectAt(body, 'thinking')?.budget_tokens],
   },
+  storesAnswer: (body) => isObject(body.thread),
+  smallRequest: (model, max_tokens) => ({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens }),
+  headersIn: 'claude.model_headers_settings',
+  texts: messagesTexts,
+  mediaAsText: ['image', 'audio'],
+  countsToolCalls: true,
 } satisfies FormatDeclaration
 
 export const anthropicCountTokensFormat = {

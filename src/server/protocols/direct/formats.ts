@@ -35,11 +35,11 @@ import { openAiTranscriptions, openAiTranslations } from './transcriptions.ts'
 export const openAiCompletionsFormat = {
   name: 'openai.completions',
   wire: openAiCompletions,
-  optionalEndpoint: { name: 'completions' },
   inbound: completionsInbound,
-  smallRequest: (model, max_tokens) => ({ model, prompt: 'hi', max_tokens }),
-  texts: completionsTexts,
   outputLimit: limitAt(['max_tokens']),
+  smallRequest: (model, max_tokens) => ({ model, prompt: 'hi', max_tokens }),
+  optionalEndpoint: { name: 'completions' },
+  texts: completionsTexts,
 } satisfies FormatDeclaration
 
 const embeddingCallers = [openAiEmbeddingCaller, geminiEmbedCaller, geminiBatchEmbedCaller]
@@ -48,9 +48,9 @@ const vectorsBy = (host: EmbeddingHost) => embeddingConversions(embeddingCallers
 export const openAiEmbeddingsFormat = {
   name: 'openai.embeddings',
   wire: openAiEmbeddings,
-  optionalEndpoint: { name: 'embeddings' },
-  smallRequest: (model) => ({ model, input: ['hello world'] }),
   conversions: vectorsBy(openAiEmbeddingHost),
+  smallRequest: (model) => ({ model, input: ['hello world'] }),
+  optionalEndpoint: { name: 'embeddings' },
 } satisfies FormatDeclaration
 
 export const geminiEmbedFormat = {

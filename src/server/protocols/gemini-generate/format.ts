@@ -18,20 +18,14 @@ import { geminiCountTokens, generateCount, generateCountUpstream } from './token
 export const geminiGenerateFormat = {
   name: 'gemini.generate',
   wire: geminiGenerate,
+  inbound: { readRequest: readGenerateRequest, writeReply: writeGenerateReply, writeEvents: writeGenerateEvents },
   codec: {
     inlines: ['image', 'document', 'audio', 'video'],
     writeRequest: writeGenerateRequest,
     readReply: readGenerateReply,
     readEvents: readGenerateEvents,
   },
-  inbound: { readRequest: readGenerateRequest, writeReply: writeGenerateReply, writeEvents: writeGenerateEvents },
   conversions: [imagesByGemini, imageEditsByGemini, speechByGemini, transcriptionsByGemini, translationsByGemini],
-  smallRequest: (_model, maxOutputTokens) => ({
-    contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
-    generationConfig: { maxOutputTokens },
-  }),
-  texts: geminiTexts,
-  showsReasoningAsAsked: true,
   outputLimit: { places: limitPlaces, least: () => 1 },
   systemPrompt: {
     hasInstructions: (body) => arrayAt(objectAt(body, instructionsIn(body)) ?? {}, 'parts').length > 0,
@@ -42,12 +36,18 @@ export const geminiGenerateFormat = {
     },
   },
   hostedTools: geminiTools,
-  countsToolCalls: true,
   bound: {
     unbounded: { cachedContent: (body) => either(body, 'cachedContent') },
     modalities: (body) => listed(either(configOf(body), 'responseModalities')),
     thinkingBudgets: (body) => [either(eitherObject(configOf(body), 'thinkingConfig') ?? {}, 'thinkingBudget')],
   },
+  smallRequest: (_model, maxOutputTokens) => ({
+    contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+    generationConfig: { maxOutputTokens },
+  }),
+  texts: geminiTexts,
+  showsReasoningAsAsked: true,
+  countsToolCalls: true,
 } satisfies FormatDeclaration
 
 export const geminiCountTokensFormat = {

@@ -16,16 +16,9 @@ import { writeRequest } from './request-write.ts'
 export const openAiChatFormat = {
   name: 'openai.chat',
   wire: openAiChat,
-  isRewritable: true,
+  inbound: { readRequest, writeReply, writeEvents },
   // This format has no URLs for audio and documents.
   codec: { inlines: ['audio', 'document'], writeRequest, readReply, readEvents },
-  inbound: { readRequest, writeReply, writeEvents },
-  smallRequest: (model, outputTokensMax) => ({
-    model,
-    messages: [{ role: 'user', content: 'hi' }],
-    [outputLimitMember(model, {})]: outputTokensMax,
-  }),
-  texts: chatTexts,
   outputLimit: {
     places(_body, { model, quirks }) {
       const member = outputLimitMember(model, quirks)
@@ -69,9 +62,16 @@ export const openAiChatFormat = {
     ],
     // Gemini's members on Chat.
     unbounded: { cachedContent: (body) => either(objectAt(objectAt(body, 'extra_body') ?? {}, 'google') ?? {}, 'cachedContent') },
-    hasTools: (body) => arrayAt(body, 'functions').length > 0,
+    hasTools: (body) => arrayAt(body, 'tools').length > 0 || arrayAt(body, 'functions').length > 0,
     modalities: (body) => arrayAt(body, 'modalities'),
     wantsSpeech: (body) => isObject(body.audio),
-    thinkingBudgets: (body) => [body.thinking_budget],
+    thinkingBudgets: (body) => [objectAt(body, 'thinking')?.budget_tokens, body.thinking_budget],
   },
+  smallRequest: (model, outputTokensMax) => ({
+    model,
+    messages: [{ role: 'user', content: 'hi' }],
+    [outputLimitMember(model, {})]: outputTokensMax,
+  }),
+  texts: chatTexts,
+  isRewritable: true,
 } satisfies FormatDeclaration

@@ -24,24 +24,14 @@ const instructions = systemPromptIn('instructions', (text) => ({ type: 'input_te
 export const openAiResponsesFormat = {
   name: 'openai.responses',
   wire: openAiResponses,
-  optionalEndpoint: { name: 'responses' },
-  codec: { inlines: [], writeRequest, readReply, readEvents },
   inbound: { readRequest, writeReply, writeEvents },
-  texts: responsesTexts,
-  storesAnswer: ({ store }) => store !== false,
-  runsInBackground: true,
-  hasTurnState: true,
-  failedStream,
-  smallRequest: (model, max_output_tokens) => ({ model, input: 'hi', max_output_tokens }),
-  mediaAsText: ['audio'],
-  showsReasoningAsAsked: true,
+  codec: { inlines: [], writeRequest, readReply, readEvents },
   outputLimit: limitAt(['max_output_tokens'], outputTokensMin),
   systemPrompt: {
     ...instructions,
     hasInstructions: (body) => instructions.hasInstructions(body) || arrayAt(body, 'input').some(isInstruction),
   },
   hostedTools: responsesTools,
-  countsToolCalls: true,
   bound: {
     adding: ['conversation'],
     unbounded: {
@@ -51,6 +41,16 @@ export const openAiResponsesFormat = {
     hasTools: (body) => toolLists(body).some(({ tools }) => tools.length > 0),
     addedBytes: flatBytes,
   },
+  storesAnswer: ({ store }) => store !== false,
+  runsInBackground: true,
+  smallRequest: (model, max_output_tokens) => ({ model, input: 'hi', max_output_tokens }),
+  optionalEndpoint: { name: 'responses' },
+  texts: responsesTexts,
+  mediaAsText: ['audio'],
+  showsReasoningAsAsked: true,
+  countsToolCalls: true,
+  hasTurnState: true,
+  failedStream,
 } satisfies FormatDeclaration
 
 export const openAiCompactFormat = {
