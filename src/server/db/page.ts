@@ -1,4 +1,4 @@
-import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, type Simplify, type SqlBool, sql } from 'kysely'
 import type { SortBy } from '../../contract/envelope.ts'
 import type { Tables } from './schema.ts'
 
@@ -14,6 +14,17 @@ export function zeroBased(page: number, size: number): PageOf {
 
 export function oneBased(page: number, size: number): PageOf {
   return { offset: (Math.max(1, page) - 1) * size, limit: size }
+}
+
+/** A page of the rows that a sorted query finds, and the number of all of them. */
+export async function readPage<Joined, From extends keyof Joined, Output>(
+  query: SelectQueryBuilder<Joined, From, Output>,
+  { offset, limit }: PageOf,
+): Promise<{ rows: Simplify<Output>[]; total: number }> {
+  const rows = await query.offset(offset).limit(limit).execute()
+  const count = query.clearSelect().clearOrderBy().select(sql<number>`count(*)`.as('total'))
+  const { total } = await count.$castTo<{ total: number }>().executeTakeFirstOrThrow()
+  return { rows, total: Number(total) }
 }
 
 /**

@@ -7,8 +7,9 @@ import type { Caller, Core } from './core.ts'
 
 /**
  * The audit log of administrative actions: actor, target, and the values before and after. Rows are written in the transaction of the
- * action and chained by an HMAC, so that a changed, inserted or removed row is detected even after direct writes to the database. Not
- * detected: rows cut off at the end, unless the head of the chain was stored elsewhere, and changes by a holder of the master key.
+ * action (`change.ts`) and chained by an HMAC, so that a changed, inserted or removed row is detected even after direct writes to the
+ * database. Not detected: rows cut off at the end, unless the head of the chain was stored elsewhere, and changes by a holder of the
+ * master key.
  */
 export interface AuditEntry {
   /** Undefined for an action of the system itself. */
@@ -17,25 +18,29 @@ export interface AuditEntry {
   readonly action: string
   /** The target, such as `option:Price` or `user:7`. */
   readonly target: string
-  /** Never a secret itself: at most whether it is set, or its mac. */
-  readonly before?: string
-  readonly after?: string
+  /** Never a secret itself: at most whether it is set, or its mac. Objects are stored as JSON. */
+  readonly before?: string | object
+  readonly after?: string | object
 }
 
-/** Replaces characters that a database would replace or refuse, before the chain is computed. */
-function storable(text = ''): string {
+/** The text of a value, without characters that a database would replace or refuse, before the chain is computed. */
+function storable(value: string | object = ''): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.toWellFormed().replaceAll('\0', '')
 }
 
+type Recording = Pick<Core, 'database' | 'secrets' | 'now'>
+
+/** Adds one row for an action that changes nothing else, such as an export. */
+export function recordAction(core: Recording & Pick<Core, 'db'>, entry: AuditEntry): Promise<void> {
+  return core.db.transaction().execute((within) => recordAudit(core, within, entry))
+}
+
 /**
- * Adds one row inside of the caller's transaction. Writers wait for each other until they commit, so this should be the last write
- * of a transaction.
+ * Adds one row inside of a transaction. Writers wait for each other until they commit, so this should be the last write of a
+ * transaction.
  */
-export async function recordAudit(
-  core: Pick<Core, 'database' | 'secrets' | 'now'>,
-  within: Within,
-  entry: AuditEntry,
-): Promise<void> {
+export async function recordAudit(core: Recording, within: Within, entry: AuditEntry): Promise<void> {
   // On SQLite the transaction holds the only write lock already.
   if (core.database.dialect === 'postgres') await sql`lock table audit in exclusive mode`.execute(within)
   const last = await within.selectFrom('audit').select('chain').orderBy('id', 'desc').limit(1).executeTakeFirst()

@@ -6,7 +6,7 @@ import { type FoundOption, findOption, type OptionValues } from '../../contract/
 import { isRoot } from '../../contract/roles.ts'
 import { fail } from '../lib/failure.ts'
 import { Snapshot } from '../lib/snapshot.ts'
-import { recordAudit } from './audit.ts'
+import { change } from './change.ts'
 import { requireConsistent } from './checks.ts'
 import type { Caller, Core, OptionChange, OptionStore } from './core.ts'
 import { requireUnused } from './groups-in-use.ts'
@@ -51,7 +51,7 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
     async save({ key, value, caller, confirmed }) {
       const found = requireWritable(key, caller)
       if (value === undefined && found.option.secret) return
-      if (await change(parts, { caller, confirmed }, () => [[found, parse(found, value)]])) await announce()
+      if (await writeEdits(parts, { caller, confirmed }, () => [[found, parse(found, value)]])) await announce()
     },
     async edit(caller, make) {
       const editsOf = (values: OptionValues) =>
@@ -59,11 +59,11 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
           const found = requireWritable(key, caller)
           return [found, parse(found, value)]
         })
-      if (await change(parts, { caller }, editsOf)) await announce()
+      if (await writeEdits(parts, { caller }, editsOf)) await announce()
     },
     async reset(key, caller) {
       const found = requireWritable(key, caller)
-      if (await change(parts, { caller }, () => [[found, defaults[key]]])) await announce()
+      if (await writeEdits(parts, { caller }, () => [[found, defaults[key]]])) await announce()
     },
     close() {
       unsubscribe()
@@ -105,14 +105,14 @@ type Edit = readonly [FoundOption, unknown]
  * Writes values computed from the current ones, each with its audit row, in one transaction, for which other writers of options
  * wait. Returns whether any value is new.
  */
-function change(
+function writeEdits(
   parts: Parts,
   { caller, confirmed }: Pick<OptionChange, 'caller' | 'confirmed'>,
   editsOf: (values: OptionValues) => readonly Edit[],
 ): Promise<boolean> {
-  const { database, db, secrets } = parts
+  const { database, secrets } = parts
 
-  return db.transaction().execute(async (within) => {
+  return change(parts, caller, async (within, audit) => {
     if (database.dialect === 'postgres') await sql`lock table options in share row exclusive mode`.execute(within)
     const { values, faults } = await readOptions(within, secrets)
     const edits = editsOf(values).filter(
@@ -126,8 +126,7 @@ function change(
       requirePolicyHosts(after, found.key)
       await writeOption(within, secrets, found, value)
       const before = shown(secrets, found, values[found.key])
-      const entry = { caller, action: 'option.save', target: `option:${found.key}`, before, after: shown(secrets, found, value) }
-      await recordAudit(parts, within, entry)
+      audit({ action: 'option.save', target: `option:${found.key}`, before, after: shown(secrets, found, value) })
     }
     return edits.length > 0
   })
