@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import { type User, userSorts } from '../../contract/entities/user.ts'
 import { isRoot, mayManage } from '../../contract/roles.ts'
-import { containsText, type PageOf } from '../db/page.ts'
+import { containsText, inOrder, type PageOf, readPage } from '../db/page.ts'
 import type { Tables } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Caller, Core } from '../options/core.ts'
@@ -29,17 +29,8 @@ export async function listUsers(
   core: Core,
   { caller, search, page }: { caller: Caller; search: UserSearch; page: PageOf },
 ): Promise<{ items: User[]; total: number }> {
-  const found = usersFor(core, caller, search)
-  const sort = userSorts.find((name) => name === search.sort) ?? 'id'
-  const rows = await found
-    .selectAll()
-    .orderBy(sort, search.ascending ? 'asc' : 'desc')
-    // The order of users with equal values must not change from page to page.
-    .$if(sort !== 'id', (query) => query.orderBy('id', 'desc'))
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
-  const { total } = await found.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const sort = { by: userSorts.find((name) => name === search.sort) ?? 'id', descending: !search.ascending }
+  const { rows, total } = await readPage(inOrder(usersFor(core, caller, search).selectAll(), 'users', sort), page)
   return { items: rows.map(presentUser), total }
 }
 

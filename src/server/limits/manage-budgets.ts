@@ -8,7 +8,7 @@ import {
 } from '../../contract/entities/budget.ts'
 import { isAdmin, isRoot, mayManage } from '../../contract/roles.ts'
 import type { Queries, Within } from '../db/open.ts'
-import type { PageOf } from '../db/page.ts'
+import { type PageOf, readPage } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
 import { spanOf } from '../lib/calendar.ts'
 import { seconds } from '../lib/clock.ts'
@@ -42,12 +42,8 @@ export async function listBudgets(
   const wanted = visibleTo(core.db, caller)
     .$if(filter.scope !== '', (query) => query.where('budgets.scope', '=', filter.scope))
     .$if(filter.subject !== '', (query) => query.where('budgets.subject', '=', filter.subject))
-  const rows = await wanted.orderBy('budgets.id', 'desc').limit(page.limit).offset(page.offset).execute()
-  const { total } = await wanted
-    .clearSelect()
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
-  return { items: await presentAll(core, core.db, rows), total: Number(total) }
+  const { rows, total } = await readPage(wanted.orderBy('budgets.id', 'desc'), page)
+  return { items: await presentAll(core, core.db, rows), total }
 }
 
 /** Throws `budget_subject_unknown`, `budget_period_invalid`, `budgets_too_many`, `permission_denied` or `user_protected`. */

@@ -1,7 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { AuditRow } from '../../contract/entities/system.ts'
 import type { SortBy } from '../../contract/envelope.ts'
-import { beginsWithText, inOrder, type PageOf } from '../db/page.ts'
+import { beginsWithText, inOrder, type PageOf, readPage } from '../db/page.ts'
 import type { Tables } from '../db/schema.ts'
 import { type CsvColumn, csvFile } from '../lib/csv.ts'
 import type { Caller, Core } from './core.ts'
@@ -25,10 +25,9 @@ export async function listAudit(
   { db }: Pick<Core, 'db'>,
   { search, page, sort }: { search: AuditSearch; page: PageOf; sort?: SortBy<'id'> | undefined },
 ): Promise<{ items: AuditRow[]; total: number }> {
-  const found = db.selectFrom('audit').where(matching(search))
-  const items = await inOrder(found.select(shown), 'audit', sort).offset(page.offset).limit(page.limit).execute()
-  const { total } = await found.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { items, total }
+  const found = db.selectFrom('audit').select(shown).where(matching(search))
+  const { rows, total } = await readPage(inOrder(found, 'audit', sort), page)
+  return { items: rows, total }
 }
 
 const columns: readonly CsvColumn<AuditRow>[] = [

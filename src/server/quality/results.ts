@@ -1,5 +1,5 @@
 import { type QualityOutcome, type QualityResult, qualityResult } from '../../contract/entities/quality-check.ts'
-import type { PageOf } from '../db/page.ts'
+import { type PageOf, readPage } from '../db/page.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
@@ -55,24 +55,20 @@ export async function listResults(
 ): Promise<{ items: QualityResult[]; total: number }> {
   const matching = db
     .selectFrom('quality_results')
+    .leftJoin('channels', 'channels.id', 'quality_results.channel_id')
+    .selectAll('quality_results')
+    .select('channels.name')
     .where('check_id', '=', checkId)
     .$if(channel > 0, (query) => query.where('channel_id', '=', channel))
     .$if(model !== '', (query) => query.where('model', '=', model))
     .$if(outcome !== undefined, (query) => query.where('outcome', '=', outcome ?? ''))
-  const rows = await matching
-    .leftJoin('channels', 'channels.id', 'quality_results.channel_id')
-    .selectAll('quality_results')
-    .select('channels.name')
     .orderBy('quality_results.created_at', 'desc')
     .orderBy('quality_results.id', 'desc')
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
-  const { total } = await matching.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const { rows, total } = await readPage(matching, page)
   const items = rows.map(({ name, faults, ...row }) =>
     qualityResult.parse({ ...row, channel_name: name ?? '', faults: JSON.parse(faults) }),
   )
-  return { items, total: Number(total) }
+  return { items, total }
 }
 
 /** Throws `not_found`. */

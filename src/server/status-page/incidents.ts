@@ -17,7 +17,7 @@ import {
 import { statusDays } from '../../contract/entities/status-page.ts'
 import type { SortBy } from '../../contract/envelope.ts'
 import type { Queries, Within } from '../db/open.ts'
-import { containsText, inOrder, type PageOf } from '../db/page.ts'
+import { containsText, inOrder, type PageOf, readPage } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { AppError, fail } from '../lib/failure.ts'
@@ -60,12 +60,12 @@ export async function listIncidents(
   const isOver = sql<boolean>`(incidents.ends_at <> 0 and incidents.ends_at <= ${at})`
   const matching = db
     .selectFrom('incidents')
+    .selectAll()
     .$if(keyword !== '', (query) => query.where(containsText('title', keyword)))
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? ''))
     .$if(state !== undefined, (query) => query.where(state === 'ended' ? isOver : sql<boolean>`not ${isOver}`))
-  const rows = await inOrder(matching, 'incidents', sort).selectAll().offset(page.offset).limit(page.limit).execute()
-  const { total } = await matching.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { items: await withUpdates(db, rows, at), total: Number(total) }
+  const { rows, total } = await readPage(inOrder(matching, 'incidents', sort), page)
+  return { items: await withUpdates(db, rows, at), total }
 }
 
 /** Throws `field_invalid`. */

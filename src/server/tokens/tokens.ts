@@ -10,7 +10,7 @@ import {
 import type { SortBy } from '../../contract/envelope.ts'
 import { findUserFor } from '../accounts/find-users.ts'
 import type { Queries } from '../db/open.ts'
-import { containsText, endless, inOrder, type PageOf } from '../db/page.ts'
+import { containsText, endless, inOrder, type PageOf, readPage } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { type CsvColumn, csvFile } from '../lib/csv.ts'
@@ -50,9 +50,8 @@ const ends = {
 
 /** A page of the owner's tokens, and the number of all. */
 export async function listTokens(core: Core, { userId, page, sort }: Sorted & { userId: number; page: PageOf }) {
-  const owned = ownTokens(core.db, userId)
-  const rows = await inOrder(owned.selectAll(), 'tokens', sort, ends).offset(page.offset).limit(page.limit).execute()
-  const { total } = await owned.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const owned = ownTokens(core.db, userId).selectAll()
+  const { rows, total } = await readPage(inOrder(owned, 'tokens', sort, ends), page)
   return { items: rows.map((row) => presentToken(core, row)), total }
 }
 
@@ -62,9 +61,8 @@ export async function listTokensOf(
   { caller, userId, page }: { caller: Caller; userId: number; page: PageOf },
 ): Promise<{ items: ListedToken[]; total: number }> {
   await findUserFor(core, caller, userId)
-  const owned = ownTokens(core.db, userId)
-  const rows = await owned.selectAll().orderBy('id', 'desc').offset(page.offset).limit(page.limit).execute()
-  const { total } = await owned.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const owned = ownTokens(core.db, userId).selectAll()
+  const { rows, total } = await readPage(owned.orderBy('id', 'desc'), page)
   return { items: rows.map((row) => presentListed(core, row)), total }
 }
 

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { type Redemption, type RedemptionSort, redemptionFilters, redemptionStatus } from '../../contract/entities/redemption.ts'
 import type { SortBy } from '../../contract/envelope.ts'
-import { beginsWithText, endless, inOrder, type PageOf } from '../db/page.ts'
+import { beginsWithText, endless, inOrder, type PageOf, readPage } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { type CsvColumn, csvFile, csvTime } from '../lib/csv.ts'
@@ -43,15 +43,8 @@ export async function searchRedemptions(
   core: Core,
   { sort, page, ...filter }: RedemptionFilter & { readonly sort?: SortBy<RedemptionSort> | undefined; readonly page: PageOf },
 ) {
-  const rows = await inOrder(withNames(core).where(matching(core, filter)), 'redemptions', sort, ends)
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
-  const { total } = await core.db
-    .selectFrom('redemptions')
-    .where(matching(core, filter))
-    .select((eb) => eb.fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow()
+  const found = withNames(core).where(matching(core, filter))
+  const { rows, total } = await readPage(inOrder(found, 'redemptions', sort, ends), page)
   return { items: rows.map((row) => presentRedemption(core, row)), total }
 }
 

@@ -1,6 +1,6 @@
 import type { AdminTopUp, TopUp, TopUpSort } from '../../contract/entities/top-up.ts'
 import type { SortBy } from '../../contract/envelope.ts'
-import { inOrder, type PageOf } from '../db/page.ts'
+import { inOrder, type PageOf, readPage } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
 import { type CsvColumn, csvFile } from '../lib/csv.ts'
 import type { Caller, Core } from '../options/core.ts'
@@ -26,17 +26,13 @@ interface Listed {
 
 /** A page of a user's own orders and their number. */
 export async function listOwnTopUps(core: Core, { filter, page, sort }: Listed & { filter: OwnTopUpFilter }) {
-  const matching = ownTopUps(core, filter)
-  const rows = await inOrder(matching.selectAll(), 'top_ups', sort).offset(page.offset).limit(page.limit).execute()
-  const { total } = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const { rows, total } = await readPage(inOrder(ownTopUps(core, filter).selectAll(), 'top_ups', sort), page)
   return { items: rows.map(presentTopUp), total }
 }
 
 /** A page of the orders of everybody for admins, and their number. */
 export async function listTopUps(core: Core, { filter, page, sort }: Listed & { filter: TopUpFilter }) {
-  const matching = allTopUps(core, filter)
-  const rows = await inOrder(withUsers(matching), 'top_ups', sort).offset(page.offset).limit(page.limit).execute()
-  const { total } = await matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const { rows, total } = await readPage(inOrder(withUsers(allTopUps(core, filter)), 'top_ups', sort), page)
   return { items: rows.map(presentForAdmins), total }
 }
 
