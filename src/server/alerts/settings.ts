@@ -14,10 +14,10 @@ import {
   repeatSecondsDefault,
 } from '../../contract/entities/alert.ts'
 import type { Queries } from '../db/open.ts'
-import type { PageOf } from '../db/page.ts'
+import { type PageOf, readPage } from '../db/page.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /** The settings of alert rules, the silences, and the history of alerts. */
@@ -50,7 +50,7 @@ export async function saveRule(
     repeat_seconds,
     notify_recovery: Number(notify_recovery),
   }
-  await core.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     const before = settingsOf(await readRules(within), rule)
     await within
       .insertInto('alert_rules')
@@ -65,17 +65,9 @@ export async function saveRule(
         .where('rule', '=', rule)
         .where('resolved_at', '=', 0)
         .execute()
-    const after = settingsOf(await readRules(within), rule)
-    const entry = {
-      caller,
-      action: 'alert.rule',
-      target: `alert:${rule}`,
-      before: JSON.stringify(before),
-      after: JSON.stringify(after),
-    }
-    await recordAudit(core, within, entry)
+    audit({ action: 'alert.rule', target: `alert:${rule}`, before, after: settingsOf(await readRules(within), rule) })
+    return null
   })
-  return null
 }
 
 export type RuleSettings = ReadonlyMap<string, AlertRuleInput>
@@ -110,10 +102,12 @@ export async function listAlerts(
   { db }: Core,
   { rule, page }: { rule: AlertRuleId | undefined; page: PageOf },
 ): Promise<{ items: Alert[]; total: number }> {
-  const matching = db.selectFrom('alerts').$if(rule !== undefined, (query) => query.where('rule', '=', rule ?? ''))
-  const rows = await matching.selectAll().orderBy('id', 'desc').offset(page.offset).limit(page.limit).execute()
-  const { total } = await matching.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { items: rows.map((row) => alert.parse(row)), total: Number(total) }
+  const matching = db
+    .selectFrom('alerts')
+    .selectAll()
+    .$if(rule !== undefined, (query) => query.where('rule', '=', rule ?? ''))
+  const { rows, total } = await readPage(matching.orderBy('id', 'desc'), page)
+  return { items: rows.map((row) => alert.parse(row)), total }
 }
 
 type SilenceInput = z.output<typeof alertSilenceInput>
@@ -125,8 +119,8 @@ export async function listSilences({ db, now }: Core): Promise<AlertSilence[]> {
   return rows.map((row) => ({ ...row, rule: row.rule as AlertSilence['rule'] }))
 }
 
-export async function createSilence(core: Core, { caller, input }: { caller: Caller; input: SilenceInput }): Promise<null> {
-  await core.db.transaction().execute(async (within) => {
+export function createSilence(core: Core, { caller, input }: { caller: Caller; input: SilenceInput }): Promise<null> {
+  return change(core, caller, async (within, audit) => {
     const now = seconds(core.now())
     await within.deleteFrom('alert_silences').where('until', '<=', now).execute()
     const { id } = await within
@@ -134,17 +128,17 @@ export async function createSilence(core: Core, { caller, input }: { caller: Cal
       .values({ ...input, created_by: caller.username, created_at: now })
       .returning('id')
       .executeTakeFirstOrThrow()
-    await recordAudit(core, within, { caller, action: 'alert.silence', target: `silence:${id}`, after: JSON.stringify(input) })
+    audit({ action: 'alert.silence', target: `silence:${id}`, after: input })
+    return null
   })
-  return null
 }
 
 /** Ends a silence. Throws `not_found`. */
-export async function deleteSilence(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<null> {
-  await core.db.transaction().execute(async (within) => {
+export function deleteSilence(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<null> {
+  return change(core, caller, async (within, audit) => {
     const row = await within.deleteFrom('alert_silences').where('id', '=', id).returningAll().executeTakeFirst()
     if (!row) fail('not_found')
-    await recordAudit(core, within, { caller, action: 'alert.unsilence', target: `silence:${id}`, before: JSON.stringify(row) })
+    audit({ action: 'alert.unsilence', target: `silence:${id}`, before: row })
+    return null
   })
-  return null
 }

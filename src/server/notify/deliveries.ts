@@ -1,9 +1,9 @@
 import type { Delivery, deliveryStates } from '../../contract/entities/destination.ts'
 import type { Queries } from '../db/open.ts'
-import type { PageOf } from '../db/page.ts'
+import { type PageOf, readPage } from '../db/page.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import type { Message } from '../usage/record-event.ts'
 
@@ -44,17 +44,13 @@ export async function listDeliveries(
 ): Promise<{ items: Delivery[]; total: number }> {
   const matching = db
     .selectFrom('deliveries')
-    .$if(destination > 0, (query) => query.where('destination_id', '=', destination))
-    .$if(state !== undefined, (query) => query.where('state', '=', state ?? ''))
-  const rows = await matching
     .leftJoin('destinations', 'destinations.id', 'deliveries.destination_id')
     .selectAll('deliveries')
     .select('destinations.name as destination_name')
+    .$if(destination > 0, (query) => query.where('destination_id', '=', destination))
+    .$if(state !== undefined, (query) => query.where('state', '=', state ?? ''))
     .orderBy('deliveries.id', 'desc')
-    .offset(page.offset)
-    .limit(page.limit)
-    .execute()
-  const { total } = await matching.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const { rows, total } = await readPage(matching, page)
   const items = rows.map(({ message: _message, lease_until: _lease, destination_name, ...row }) => ({
     ...row,
     // Only this folder and `recordEvent` write this column.
@@ -62,13 +58,13 @@ export async function listDeliveries(
     next_at: row.state === 'pending' ? row.next_at : 0,
     destination_name: destination_name ?? '',
   }))
-  return { items, total: Number(total) }
+  return { items, total }
 }
 
 /** Queues a delivery again, beginning with its first try, under the same message id. Throws `not_found`. */
 export async function sendAgain(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<void> {
   const now = seconds(core.now())
-  await core.db.transaction().execute(async (within) => {
+  await change(core, caller, async (within, audit) => {
     const row = await within
       .updateTable('deliveries')
       .set({ state: 'pending', attempts: 0, next_at: now, finished_at: 0 })
@@ -76,7 +72,7 @@ export async function sendAgain(core: Core, { caller, id }: { caller: Caller; id
       .returning('message_id')
       .executeTakeFirst()
     if (!row) fail('not_found')
-    await recordAudit(core, within, { caller, action: 'delivery.resend', target: `delivery:${id}`, after: row.message_id })
+    audit({ action: 'delivery.resend', target: `delivery:${id}`, after: row.message_id })
   })
 }
 

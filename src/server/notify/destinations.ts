@@ -9,12 +9,13 @@ import {
   destinationStatus,
 } from '../../contract/entities/destination.ts'
 import type { Language } from '../../contract/text.ts'
+import { locked } from '../db/locked.ts'
 import type { Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { parseUrl } from '../lib/parse-url.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import type { Settings } from './destination-requests.ts'
 
@@ -42,7 +43,7 @@ export async function createDestination(
 ): Promise<Destination> {
   const { kind, name, language, events } = input
   const settings = checkSettings(kind, input.settings)
-  return core.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     const { kept } = await within
       .selectFrom('destinations')
       .select((row) => row.fn.countAll<number>().as('kept'))
@@ -56,7 +57,7 @@ export async function createDestination(
     const sealed = core.secrets.seal(JSON.stringify(settings), placeOf(id))
     const row = await update(within, id, { settings_sealed: sealed, failed_call_id: await lastFailedCall(within) })
     const after = present(core, row)
-    await recordAudit(core, within, { caller, action: 'destination.create', target: targetOf(id), after: audited(after) })
+    audit({ action: 'destination.create', target: targetOf(id), after: audited(after) })
     return after
   })
 }
@@ -67,13 +68,13 @@ export async function createDestination(
  */
 export async function changeDestination(
   core: Core,
-  { caller, id, change }: { caller: Caller; id: number; change: DestinationChange },
+  { caller, id, change: wanted }: { caller: Caller; id: number; change: DestinationChange },
 ): Promise<Destination> {
-  return core.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     const row = await findDestination(core, within, id)
     const before = present(core, row)
-    const { settings: given = {}, enabled, name = row.name, language = row.language } = change
-    const events = change.events ? eventsOf(before.kind, change.events) : before.events
+    const { settings: given = {}, enabled, name = row.name, language = row.language } = wanted
+    const events = wanted.events ? eventsOf(before.kind, wanted.events) : before.events
     const settings = checkSettings(before.kind, {
       ...openDestination(core, row).settings,
       ...withoutEmptySecrets(before.kind, given),
@@ -93,20 +94,18 @@ export async function changeDestination(
         ...(isNewlyTold || (enabled && row.status !== status) ? { failed_call_id: await lastFailedCall(within) } : {}),
       }),
     )
-    const entry = { caller, action: 'destination.update', target: targetOf(id), before: audited(before), after: audited(after) }
-    await recordAudit(core, within, entry)
+    audit({ action: 'destination.update', target: targetOf(id), before: audited(before), after: audited(after) })
     return after
   })
 }
 
 /** Throws `not_found`. */
-export async function deleteDestination(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<void> {
-  await core.db.transaction().execute(async (within) => {
+export function deleteDestination(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<void> {
+  return change(core, caller, async (within, audit) => {
     const row = await findDestination(core, within, id)
     await within.deleteFrom('deliveries').where('destination_id', '=', id).execute()
     await within.deleteFrom('destinations').where('id', '=', id).execute()
-    const before = audited(present(core, row))
-    await recordAudit(core, within, { caller, action: 'destination.delete', target: targetOf(id), before })
+    audit({ action: 'destination.delete', target: targetOf(id), before: audited(present(core, row)) })
   })
 }
 
@@ -146,13 +145,12 @@ function present(core: Core, row: Row<'destinations'>): Destination {
   })
 }
 
-function audited({ kind, name, status, events, target }: Destination): string {
-  return JSON.stringify({ kind, name, status, events, target })
+function audited({ kind, name, status, events, target }: Destination): object {
+  return { kind, name, status, events, target }
 }
 
-async function findDestination({ database }: Core, within: Within, id: number): Promise<Row<'destinations'>> {
-  const found = within.selectFrom('destinations').selectAll().where('id', '=', id)
-  const row = await (database.dialect === 'postgres' ? found.forUpdate() : found).executeTakeFirst()
+async function findDestination(core: Core, within: Within, id: number): Promise<Row<'destinations'>> {
+  const row = await locked(core, within.selectFrom('destinations').selectAll().where('id', '=', id)).executeTakeFirst()
   return row ?? fail('not_found')
 }
 

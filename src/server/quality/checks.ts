@@ -7,12 +7,13 @@ import {
   qualityQuestion,
   standingStates,
 } from '../../contract/entities/quality-check.ts'
+import { locked } from '../db/locked.ts'
 import type { Queries, Within } from '../db/open.ts'
-import { containsText, type PageOf } from '../db/page.ts'
+import { containsText, type PageOf, readPage } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /**
@@ -31,10 +32,12 @@ export async function listChecks(
   { db }: Core,
   { keyword, page }: { keyword: string; page: PageOf },
 ): Promise<{ items: QualityCheck[]; total: number }> {
-  const matching = db.selectFrom('quality_checks').$if(keyword !== '', (query) => query.where(containsText('name', keyword)))
-  const rows = await matching.selectAll().orderBy('name').orderBy('id').offset(page.offset).limit(page.limit).execute()
-  const { total } = await matching.select((row) => row.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { items: await present(db, rows), total: Number(total) }
+  const matching = db
+    .selectFrom('quality_checks')
+    .selectAll()
+    .$if(keyword !== '', (query) => query.where(containsText('name', keyword)))
+  const { rows, total } = await readPage(matching.orderBy('name').orderBy('id'), page)
+  return { items: await present(db, rows), total }
 }
 
 /** Throws `not_found`. */
@@ -48,23 +51,20 @@ export async function createCheck(
   core: Core,
   { caller, input }: { caller: Caller; input: QualityCheckInput },
 ): Promise<QualityCheck> {
-  const id = await core.db.transaction().execute(async (within) => {
+  const id = await change(core, caller, async (within, audit) => {
     const { kept } = await within
       .selectFrom('quality_checks')
       .select((row) => row.fn.countAll<number>().as('kept'))
       .executeTakeFirstOrThrow()
     if (Number(kept) >= qualityLimits.checksMax) fail('quality_checks_too_many', { max: qualityLimits.checksMax })
     const now = seconds(core.now())
-    const row = await within
+    const { id } = await within
       .insertInto('quality_checks')
       .values({ ...columnsOf(input), next_run_at: now, created_by: caller.username, created_at: now })
       .returning('id')
       .executeTakeFirstOrThrow()
-    await recordAudit(core, within, {
-      ...{ caller, action: 'quality_check.create', target: targetOf(row.id) },
-      after: JSON.stringify(input),
-    })
-    return row.id
+    audit({ action: 'quality_check.create', target: targetOf(id), after: input })
+    return id
   })
   return findCheck(core, id)
 }
@@ -74,7 +74,7 @@ export async function changeCheck(
   core: Core,
   { caller, id, input }: { caller: Caller; id: number; input: QualityCheckInput },
 ): Promise<QualityCheck> {
-  await core.db.transaction().execute(async (within) => {
+  await change(core, caller, async (within, audit) => {
     const row = await findRow(core, within, id)
     const before = savedCheck(row)
     const isOther = columnsOf(before).question !== columnsOf(input).question
@@ -89,21 +89,17 @@ export async function changeCheck(
       .where('id', '=', id)
       .execute()
     if (isOther) await within.deleteFrom('quality_standings').where('check_id', '=', id).execute()
-    const { id: _id, revision: _revision, ...settings } = before
-    await recordAudit(core, within, {
-      ...{ caller, action: 'quality_check.update', target: targetOf(id) },
-      ...{ before: JSON.stringify(settings), after: JSON.stringify(input) },
-    })
+    audit({ action: 'quality_check.update', target: targetOf(id), before: settingsOf(before), after: input })
   })
   return findCheck(core, id)
 }
 
 /** Throws `not_found`. */
-export async function switchCheck(
+export function switchCheck(
   core: Core,
   { caller, id, enabled }: { caller: Caller; id: number; enabled: boolean },
 ): Promise<null> {
-  await core.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     await findRow(core, within, id)
     const stopped = enabled ? {} : { run_at: 0, is_requested: 0 }
     await within
@@ -111,33 +107,30 @@ export async function switchCheck(
       .set({ enabled: Number(enabled), ...stopped })
       .where('id', '=', id)
       .execute()
-    const action = enabled ? 'quality_check.enable' : 'quality_check.disable'
-    await recordAudit(core, within, { caller, action, target: targetOf(id) })
+    audit({ action: enabled ? 'quality_check.enable' : 'quality_check.disable', target: targetOf(id) })
+    return null
   })
-  return null
 }
 
 /** Throws `not_found`. */
-export async function deleteCheck(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<null> {
-  await core.db.transaction().execute(async (within) => {
+export function deleteCheck(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<null> {
+  return change(core, caller, async (within, audit) => {
     const row = await findRow(core, within, id)
     await within.deleteFrom('quality_standings').where('check_id', '=', id).execute()
     await within.deleteFrom('quality_results').where('check_id', '=', id).execute()
     await within.deleteFrom('quality_checks').where('id', '=', id).execute()
-    const { id: _id, revision: _revision, ...settings } = savedCheck(row)
-    const entry = { caller, action: 'quality_check.delete', target: targetOf(id), before: JSON.stringify(settings) }
-    await recordAudit(core, within, entry)
+    audit({ action: 'quality_check.delete', target: targetOf(id), before: settingsOf(savedCheck(row)) })
+    return null
   })
-  return null
 }
 
 /** Requests a run of the check, whether or not its schedule is enabled. Throws `not_found`, `quality_checks_off`. */
 export async function requestRun(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<void> {
   if (core.options.current.QualityCheckDailyQuota === 0) fail('quality_checks_off')
-  await core.db.transaction().execute(async (within) => {
+  await change(core, caller, async (within, audit) => {
     await findRow(core, within, id)
     await within.updateTable('quality_checks').set({ is_requested: 1 }).where('id', '=', id).execute()
-    await recordAudit(core, within, { caller, action: 'quality_check.run', target: targetOf(id) })
+    audit({ action: 'quality_check.run', target: targetOf(id) })
   })
 }
 
@@ -191,9 +184,13 @@ async function readStandings(db: Queries, ids: readonly number[]): Promise<Map<n
   return byCheck
 }
 
-async function findRow({ database }: Core, within: Within, id: number): Promise<Row<'quality_checks'>> {
-  const found = within.selectFrom('quality_checks').selectAll().where('id', '=', id)
-  const row = await (database.dialect === 'postgres' ? found.forUpdate() : found).executeTakeFirst()
+/** The settings of a check as the audit log has them. */
+function settingsOf({ id: _id, revision: _revision, ...settings }: SavedCheck): QualityCheckInput {
+  return settings
+}
+
+async function findRow(core: Core, within: Within, id: number): Promise<Row<'quality_checks'>> {
+  const row = await locked(core, within.selectFrom('quality_checks').selectAll().where('id', '=', id)).executeTakeFirst()
   return row ?? fail('not_found')
 }
 
