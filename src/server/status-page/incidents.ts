@@ -16,17 +16,16 @@ import {
 } from '../../contract/entities/incident.ts'
 import { statusDays } from '../../contract/entities/status-page.ts'
 import type { SortBy } from '../../contract/envelope.ts'
+import { locked } from '../db/locked.ts'
 import type { Queries, Within } from '../db/open.ts'
 import { containsText, inOrder, type PageOf, readPage } from '../db/page.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { AppError, fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { type Audit, change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /** Incidents and planned maintenance of the status page, with the updates that admins write. Each change is a row of the audit log. */
-type Parts = Pick<Core, 'db' | 'database' | 'secrets' | 'now'>
-
 const shownMax = 50
 const daySeconds = 86_400
 
@@ -53,7 +52,7 @@ interface Wanted {
 }
 
 export async function listIncidents(
-  { db, now }: Parts,
+  { db, now }: Core,
   { keyword, kind, state, sort, page }: Wanted,
 ): Promise<{ items: AdminIncident[]; total: number }> {
   const at = seconds(now())
@@ -69,12 +68,12 @@ export async function listIncidents(
 }
 
 /** Throws `field_invalid`. */
-export function openIncident(parts: Parts, { caller, input }: { caller: Caller; input: IncidentInput }): Promise<AdminIncident> {
+export function openIncident(core: Core, { caller, input }: { caller: Caller; input: IncidentInput }): Promise<AdminIncident> {
   const { kind, title, impact, state, message } = input
-  const at = seconds(parts.now())
+  const at = seconds(core.now())
   requireState(kind, state)
   const times = timesOf(kind, input, at)
-  return parts.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     const { id } = await within
       .insertInto('incidents')
       .values({
@@ -84,43 +83,43 @@ export function openIncident(parts: Parts, { caller, input }: { caller: Caller; 
       .returning('id')
       .executeTakeFirstOrThrow()
     await addUpdate(within, { id, state, message, caller, at })
-    return noted(parts, within, { caller, id, action: 'incident.open' })
+    return report(core, within, audit, { id, action: 'incident.open' })
   })
 }
 
 /** Throws `not_found` or `field_invalid`. */
 export function changeIncident(
-  parts: Parts,
-  { caller, id, change }: { caller: Caller; id: number; change: IncidentChange },
+  core: Core,
+  { caller, id, change: wanted }: { caller: Caller; id: number; change: IncidentChange },
 ): Promise<AdminIncident> {
-  const at = seconds(parts.now())
-  return parts.db.transaction().execute(async (within) => {
-    const row = await lockedRow(within, id)
+  const at = seconds(core.now())
+  return change(core, caller, async (within, audit) => {
+    const row = await lockedRow(core, within, id)
     // The column has no other values.
     const kind = row.kind as IncidentKind
-    const { starts_at, ends_at } = timesOf(kind, { ...change, starts_at: change.starts_at || row.starts_at }, at)
+    const { starts_at, ends_at } = timesOf(kind, { ...wanted, starts_at: wanted.starts_at || row.starts_at }, at)
     const isOpenPlan = kind === 'maintenance' && row.state !== 'completed'
     await within
       .updateTable('incidents')
       .set({
-        ...{ title: change.title, impact: change.impact, ...listsOf(change), starts_at },
+        ...{ title: wanted.title, impact: wanted.impact, ...listsOf(wanted), starts_at },
         ...(isOpenPlan ? { ends_at } : {}),
       })
       .where('id', '=', id)
       .execute()
-    return noted(parts, within, { caller, id, action: 'incident.change', before: row })
+    return report(core, within, audit, { id, action: 'incident.change', before: row })
   })
 }
 
 /** Throws `not_found` or `field_invalid`. */
 export function updateIncident(
-  parts: Parts,
+  core: Core,
   { caller, id, input }: { caller: Caller; id: number; input: IncidentUpdateInput },
 ): Promise<AdminIncident> {
   const { state, message } = input
-  const at = seconds(parts.now())
-  return parts.db.transaction().execute(async (within) => {
-    const row = await lockedRow(within, id)
+  const at = seconds(core.now())
+  return change(core, caller, async (within, audit) => {
+    const row = await lockedRow(core, within, id)
     // The column has no other values.
     const kind = row.kind as IncidentKind
     requireState(kind, state)
@@ -136,40 +135,39 @@ export function updateIncident(
       .where('id', '=', id)
       .execute()
     await addUpdate(within, { id, state, message, caller, at })
-    return noted(parts, within, { caller, id, action: 'incident.update', before: row })
+    return report(core, within, audit, { id, action: 'incident.update', before: row })
   })
 }
 
 /** Throws `not_found`. */
-export async function deleteIncident(parts: Parts, { caller, id }: { caller: Caller; id: number }): Promise<null> {
-  await parts.db.transaction().execute(async (within) => {
+export function deleteIncident(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<null> {
+  return change(core, caller, async (within, audit) => {
     const row = await within.deleteFrom('incidents').where('id', '=', id).returningAll().executeTakeFirst()
     if (!row) fail('not_found')
     await within.deleteFrom('incident_updates').where('incident_id', '=', id).execute()
-    const before = JSON.stringify(row)
-    await recordAudit(parts, within, { caller, action: 'incident.delete', target: `incident:${id}`, before })
+    audit({ action: 'incident.delete', target: `incident:${id}`, before: row })
+    return null
   })
-  return null
 }
 
 type IncidentRow = Row<'incidents'>
 
-async function lockedRow(within: Within, id: number): Promise<IncidentRow> {
-  const row = await within.updateTable('incidents').set({ id }).where('id', '=', id).returningAll().executeTakeFirst()
+async function lockedRow(core: Core, within: Within, id: number): Promise<IncidentRow> {
+  const row = await locked(core, within.selectFrom('incidents').selectAll().where('id', '=', id)).executeTakeFirst()
   return row ?? fail('not_found')
 }
 
-async function noted(
-  parts: Parts,
+/** Reports a change of an incident, and returns the incident. */
+async function report(
+  core: Core,
   within: Within,
-  { caller, id, action, before }: { caller: Caller; id: number; action: string; before?: IncidentRow },
+  audit: Audit,
+  { id, action, before }: { id: number; action: string; before?: IncidentRow },
 ): Promise<AdminIncident> {
   const row = await within.selectFrom('incidents').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
-  const [shown] = await withUpdates(within, [row], seconds(parts.now()))
-  await recordAudit(parts, within, {
-    ...{ caller, action, target: `incident:${id}`, after: JSON.stringify({ ...row, message: shown?.updates[0]?.message }) },
-    ...(before ? { before: JSON.stringify(before) } : {}),
-  })
+  const [shown] = await withUpdates(within, [row], seconds(core.now()))
+  const after = { ...row, message: shown?.updates[0]?.message }
+  audit({ action, target: `incident:${id}`, before, after })
   return shown ?? fail('not_found')
 }
 

@@ -6,7 +6,7 @@ import type { Queries } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /**
@@ -25,14 +25,14 @@ const daySeconds = 86_400
 export async function requestPurge(core: Core, { before, caller }: { before: number; caller?: Caller }): Promise<LogPurge> {
   if (before <= 0) fail('log_time_required')
   const asked_at = seconds(core.now())
-  const row = await core.db.transaction().execute(async (within) => {
+  const row = await change(core, caller, async (within, audit) => {
     if (core.database.dialect === 'postgres') await sql`lock table log_purges in share row exclusive mode`.execute(within)
     const running = await within.selectFrom('log_purges').select('id').where('finished_at', '=', 0).executeTakeFirst()
     if (running) fail('log_purge_running')
     const oldest = (await oldestCharge(within)) ?? before
     const values = { before, asked_by: caller?.username ?? '', asked_at, oldest, position: oldest }
     const inserted = await within.insertInto('log_purges').values(values).returningAll().executeTakeFirstOrThrow()
-    await recordAudit(core, within, { caller, action: 'log.purge', target: `logs before ${before}` })
+    audit({ action: 'log.purge', target: `logs before ${before}` })
     return inserted
   })
   return present(row)
@@ -53,15 +53,15 @@ export async function readPurge(db: Queries): Promise<LogPurge | null> {
 }
 
 /** Stops the running purge; deleted rows stay deleted. */
-export async function stopPurge(core: Core, caller: Caller): Promise<void> {
-  await core.db.transaction().execute(async (within) => {
+export function stopPurge(core: Core, caller: Caller): Promise<void> {
+  return change(core, caller, async (within, audit) => {
     const ended = await within
       .updateTable('log_purges')
       .set({ finished_at: seconds(core.now()) })
       .where('finished_at', '=', 0)
       .returning('before')
       .executeTakeFirst()
-    if (ended) await recordAudit(core, within, { caller, action: 'log.stop-purge', target: `logs before ${ended.before}` })
+    if (ended) audit({ action: 'log.stop-purge', target: `logs before ${ended.before}` })
   })
 }
 

@@ -11,7 +11,7 @@ import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { Snapshot } from '../lib/snapshot.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /** Which calls are recorded: the stored rules, and their compiled form for the check of relay calls. */
@@ -160,7 +160,7 @@ export async function setRecordingRule(
     const reason = { zh: `须在 ${recordingDaysMax} 天之内`, en: `must be within the next ${recordingDaysMax} days` }
     fail('field_invalid', { field: 'until', reason })
   }
-  await core.db.transaction().execute(async (within) => {
+  await change(core, caller, async (within, audit) => {
     if (!(await exists(within, kind, target, ofUser))) fail('not_found')
     const terms = { per_mille, until, created_by: caller.username, created_at: now }
     if (until === 0) await within.deleteFrom('recording_rules').where('kind', '=', kind).where('target', '=', target).execute()
@@ -171,14 +171,13 @@ export async function setRecordingRule(
         .onConflict((conflict) => conflict.columns(['kind', 'target']).doUpdateSet(terms))
         .execute()
     }
-    await recordAudit(core, within, {
-      caller,
+    audit({
       action: until === 0 ? 'recording.stop' : 'recording.start',
       target: kind === 'share' ? 'calls' : `${kind}:${target}`,
-      ...(until === 0 ? {} : { after: JSON.stringify({ per_mille, until }) }),
+      after: until === 0 ? '' : { per_mille, until },
+      topic: 'recordings',
     })
   })
-  core.bus.publish('recordings')
 }
 
 /** Whether the target of a rule exists; a token must belong to `ofUser`, if given. */

@@ -9,7 +9,7 @@ import { ExcessCleanup, type Store } from '../lib/excess-cleanup.ts'
 import { fail } from '../lib/failure.ts'
 import { jsonSlices } from '../lib/text-slices.ts'
 import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts'
-import { recordAudit } from '../options/audit.ts'
+import { recordAction } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { RecordingRules } from './recording-rules.ts'
 
@@ -160,9 +160,7 @@ export class Recordings {
   async read(requestId: string, caller: Caller): Promise<RecordedCall> {
     const row = await this.#rowOf(requestId)
     const target = `request:${requestId} of user:${row.user_id}`
-    await this.#core.db
-      .transaction()
-      .execute((within) => recordAudit(this.#core, within, { caller, action: 'recording.read', target }))
+    await recordAction(this.#core, { caller, action: 'recording.read', target })
     return {
       ...this.#factsOf(row),
       user_id: row.user_id,
