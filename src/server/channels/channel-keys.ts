@@ -4,7 +4,7 @@ import type { Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { type Audit, change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { requireProvider } from './fields.ts'
 import { findRow } from './find-channels.ts'
@@ -33,11 +33,11 @@ export async function listKeys(core: Core, channelId: number): Promise<ChannelKe
  * `field_invalid`.
  */
 export async function addKeys(core: Core, { caller, channelId, key }: Act & { key: string }): Promise<number[]> {
-  return changeKeys(core, channelId, async (within, channel) => {
+  return changeKeys(core, { caller, channelId }, async (within, audit, channel) => {
     const known = new Set((await keyRows(within, channelId)).map((row) => readKey(core, row)))
     const given = readKeys(requireProvider(channel.type), key).filter((each) => !known.has(each))
     const ids = await insertKeys(core, within, channelId, given)
-    if (ids.length > 0) await audit(core, within, { caller, action: 'channel.key-add', channelId, keyIds: ids })
+    if (ids.length > 0) audit({ action: 'channel.key-add', target: targetOf(channelId, ids) })
     return ids
   })
 }
@@ -47,7 +47,7 @@ export async function setKeyStatus(
   core: Core,
   { caller, channelId, ids, status }: Act & { ids: readonly number[]; status: number },
 ): Promise<number> {
-  return changeKeys(core, channelId, async (within) => {
+  return changeKeys(core, { caller, channelId }, async (within, audit) => {
     const rows = await within
       .updateTable('channel_keys')
       .set({ status, status_reason: '', status_time: 0 })
@@ -56,23 +56,22 @@ export async function setKeyStatus(
       .where('status', '<>', status)
       .returning('id')
       .execute()
-    const keyIds = rows.map(({ id }) => id).sort((a, b) => a - b)
-    const entry = { caller, action: 'channel.key-status', channelId, keyIds, after: JSON.stringify({ status }) }
-    if (keyIds.length > 0) await audit(core, within, entry)
-    return keyIds.length
+    const changed = rows.map(({ id }) => id).sort((a, b) => a - b)
+    if (changed.length > 0) audit({ action: 'channel.key-status', target: targetOf(channelId, changed), after: { status } })
+    return changed.length
   })
 }
 
 /** Throws `not_found` or `channel_key_last`. */
-export async function removeKey(core: Core, { caller, channelId, keyId }: Act & { keyId: number }): Promise<void> {
-  await changeKeys(core, channelId, async (within) => {
+export function removeKey(core: Core, { caller, channelId, keyId }: Act & { keyId: number }): Promise<void> {
+  return changeKeys(core, { caller, channelId }, async (within, audit) => {
     const rows = await keyRows(within, channelId)
     if (!rows.some(({ id }) => id === keyId)) fail('not_found')
     if (rows.length === 1) fail('channel_key_last')
     await within.deleteFrom('channel_keys').where('id', '=', keyId).execute()
     // The key must not remain in the column of the previous version either.
     await within.updateTable('channels').set({ key_sealed: '' }).where('id', '=', channelId).execute()
-    await audit(core, within, { caller, action: 'channel.key-remove', channelId, keyIds: [keyId] })
+    audit({ action: 'channel.key-remove', target: targetOf(channelId, [keyId]) })
   })
 }
 
@@ -135,10 +134,10 @@ export async function followKeys<Result>(
   core: Core,
   within: Within,
   channelId: number,
-  change: () => Promise<Result>,
+  step: () => Promise<Result>,
 ): Promise<Result> {
   const hadKey = (await keyRows(within, channelId)).some(isEnabled)
-  const result = await change()
+  const result = await step()
   const hasKey = (await keyRows(within, channelId)).some(isEnabled)
 
   const follow = async (from: number, to: { status: number; other_info: string }) => {
@@ -151,14 +150,15 @@ export async function followKeys<Result>(
   return result
 }
 
+/** Every node reads the channel again, because its status may have followed its keys. */
 async function changeKeys<Result>(
   core: Core,
-  channelId: number,
-  change: (within: Within, channel: Row<'channels'>) => Promise<Result>,
+  { caller, channelId }: Act,
+  step: (within: Within, audit: Audit, channel: Row<'channels'>) => Promise<Result>,
 ): Promise<Result> {
-  const result = await core.db.transaction().execute(async (within) => {
+  const result = await change(core, caller, async (within, audit) => {
     const channel = await lockChannel(core, within, channelId)
-    return followKeys(core, within, channelId, () => change(within, channel))
+    return followKeys(core, within, channelId, () => step(within, audit, channel))
   })
   core.bus.publish('channels', channelId)
   return result
@@ -192,15 +192,6 @@ function noKeyInfo(core: Core): string {
   return JSON.stringify({ status_reason: '没有可用的密钥 / no key is in use', status_time: seconds(core.now()) })
 }
 
-interface KeyAudit {
-  readonly caller: Caller
-  readonly action: string
-  readonly channelId: number
-  readonly keyIds: readonly number[]
-  readonly after?: string
-}
-
-function audit(core: Core, within: Within, { caller, action, channelId, keyIds, after }: KeyAudit): Promise<void> {
-  const target = `channel:${channelId}/key:${keyIds.join(',')}`
-  return recordAudit(core, within, { caller, action, target, ...(after === undefined ? {} : { after }) })
+function targetOf(channelId: number, keyIds: readonly number[]): string {
+  return `channel:${channelId}/key:${keyIds.join(',')}`
 }

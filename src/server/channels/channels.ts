@@ -4,7 +4,7 @@ import type { Within } from '../db/open.ts'
 import type { NewRow, Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { followKeys, insertKeys, replaceKeys, reviveKeys } from './channel-keys.ts'
 import { destinationOf, type Fields, readFields, requireBaseUrl, requireProvider } from './fields.ts'
@@ -39,15 +39,13 @@ export async function addChannels(core: Core, { caller, input }: Act & { input: 
   requireBaseUrl(provider, fields.base_url)
   await refuseOwnSite(core, fields.base_url)
 
-  const ids = await core.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     const made: number[] = []
     for (const own of multi_key ? [keys] : keys.map((each) => [each]))
       made.push(await insertChannel(core, within, { ...fields, type: given.type, name: given.name, status }, own))
-    await recordAudit(core, within, { caller, action: 'channel.add', target: targetOf(made), after: shown(fields) })
+    audit({ action: 'channel.add', target: targetOf(made), after: shown(fields), topic: 'channels' })
     return made
   })
-  core.bus.publish('channels')
-  return ids
 }
 
 /**
@@ -58,7 +56,7 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
   const { id, key = '', multi_key = false, status, ...given } = patch
   await refuseOwnSite(core, given.base_url)
 
-  const { before, after } = await core.db.transaction().execute(async (within) => {
+  const edited = await change(core, caller, async (within, audit) => {
     const before = await lockChannel(core, within, id)
     const provider = requireProvider(given.type ?? before.type)
     const keys = key.trim() === '' ? undefined : (multi_key ? readKeys : readOneKey)(provider, key)
@@ -69,7 +67,7 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
     const wanted = { ...before, ...fields }
     if (given.type !== undefined || given.base_url !== undefined) requireBaseUrl(provider, wanted.base_url)
     if (!keys && destinationOf(wanted) !== destinationOf(before)) fail('channel_key_reenter')
-    if (!keys && Object.keys(fields).length === 0) return { before, after: before }
+    if (!keys && Object.keys(fields).length === 0) return before
 
     // What was learnt ends with another upstream, and with an admin's word.
     const isNew = fields.base_url !== undefined || fields.type !== undefined
@@ -80,22 +78,22 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
     if (keys) await followKeys(core, within, id, () => replaceKeys(core, within, { id, keys, isForAll: multi_key }))
     if (fields.status === channelStatus.enabled) await reviveKeys(within, [id])
     if (fields.status !== undefined) await recordStatusEvents(core, within, [id], { status: fields.status, by: caller.username })
-    await recordAudit(core, within, {
-      caller,
+    audit({
       action: 'channel.edit',
       target: targetOf([id]),
       before: shown(Object.fromEntries(Object.entries(before).filter(([column]) => column in fields))),
       after: shown({ ...fields, ...(keys ? { key: '(new)' } : {}) }),
+      topic: 'channels',
+      id,
     })
-    return { before, after: await findRow(within, id) }
+    return findRow(within, id)
   })
-  if (after !== before) core.bus.publish('channels', id)
-  return presentChannel(core.db, after)
+  return presentChannel(core.db, edited)
 }
 
 /** Makes a disabled channel with the same keys and settings, and no history. Throws `not_found`. */
 export async function copyChannel(core: Core, { caller, id, suffix }: Act & { id: number; suffix: string }): Promise<Channel> {
-  const copy = await core.db.transaction().execute(async (within) => {
+  const copy = await change(core, caller, async (within, audit) => {
     const row = await findRow(within, id)
     const { id: _id, key_sealed: _sealed, test_time: _tested, response_time: _took, balance: _balance, ...more } = row
     const {
@@ -111,10 +109,9 @@ export async function copyChannel(core: Core, { caller, id, suffix }: Act & { id
     const keys = await within.selectFrom('channel_keys').selectAll().where('channel_id', '=', id).orderBy('id').execute()
     const opened = keys.map((key) => openKey(core, key))
     const made = await insertChannel(core, within, { ...fields, name, status: channelStatus.disabled }, opened)
-    await recordAudit(core, within, { caller, action: 'channel.copy', target: targetOf([id]), after: targetOf([made]) })
+    audit({ action: 'channel.copy', target: targetOf([id]), after: targetOf([made]), topic: 'channels', id: made })
     return findRow(within, made)
   })
-  core.bus.publish('channels', copy.id)
   return presentChannel(core.db, copy)
 }
 
@@ -129,11 +126,11 @@ export function deleteDisabledChannels(core: Core, { caller }: Act): Promise<num
 }
 
 /** Returns the number of channels that had another status before. */
-export async function setChannelStatus(
+export function setChannelStatus(
   core: Core,
   { caller, ids, status }: Act & { ids: readonly number[]; status: number },
 ): Promise<number> {
-  const changed = await core.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     const rows = await within
       .updateTable('channels')
       .set({ status, other_info: '', lacking: '' })
@@ -141,14 +138,12 @@ export async function setChannelStatus(
       .returning('id')
       .execute()
     const changed = rows.map(({ id }) => id)
+    if (changed.length === 0) return 0
     if (status === channelStatus.enabled) await reviveKeys(within, changed)
     await recordStatusEvents(core, within, changed, { status, by: caller.username })
-    if (changed.length > 0)
-      await recordAudit(core, within, { caller, action: 'channel.status', target: targetOf(changed), after: shown({ status }) })
+    audit({ action: 'channel.status', target: targetOf(changed), after: shown({ status }), topic: 'channels' })
     return changed.length
   })
-  if (changed > 0) core.bus.publish('channels')
-  return changed
 }
 
 type NewChannel = Omit<NewRow<'channels'>, 'key_sealed' | 'created_time'>
@@ -164,24 +159,20 @@ async function insertChannel(core: Core, within: Within, fields: NewChannel, key
   return id
 }
 
-async function deleteWhere(core: Core, caller: Caller, which: (rows: Locked) => Locked): Promise<number> {
-  const deleted = await core.db.transaction().execute(async (within) => {
+function deleteWhere(core: Core, caller: Caller, which: (rows: Locked) => Locked): Promise<number> {
+  return change(core, caller, async (within, audit) => {
     const rows = await within
       .deleteFrom('channels')
       .where('id', 'in', which(lockedIds(core, within)))
       .returning(['id', 'name', 'type', 'base_url'])
       .execute()
-    if (rows.length > 0) {
-      const ids = rows.map(({ id }) => id)
-      await within.deleteFrom('channel_keys').where('channel_id', 'in', ids).execute()
-      await within.deleteFrom('upstream_models').where('channel_id', 'in', ids).execute()
-      const target = targetOf(ids)
-      await recordAudit(core, within, { caller, action: 'channel.delete', target, before: shown(rows) })
-    }
+    if (rows.length === 0) return 0
+    const ids = rows.map(({ id }) => id)
+    await within.deleteFrom('channel_keys').where('channel_id', 'in', ids).execute()
+    await within.deleteFrom('upstream_models').where('channel_id', 'in', ids).execute()
+    audit({ action: 'channel.delete', target: targetOf(ids), before: shown(rows), topic: 'channels' })
     return rows.length
   })
-  if (deleted > 0) core.bus.publish('channels')
-  return deleted
 }
 
 function changesOf(before: Row<'channels'>, fields: Fields): Fields {

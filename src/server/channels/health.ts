@@ -4,7 +4,7 @@ import { linesOf } from '../../contract/options/lists.ts'
 import type { Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { redact } from '../lib/logger.ts'
-import { recordAudit } from '../options/audit.ts'
+import { type Audit, change } from '../options/change.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { recordEvent } from '../usage/record-event.ts'
@@ -70,9 +70,9 @@ export async function disableKey(core: Core, channel: RunningChannel, reason: st
   }
 }
 
-async function writeDisabled(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
+function writeDisabled(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
   const at = seconds(core.now())
-  const disabled = await core.db.transaction().execute(async (within) => {
+  return change(core, undefined, async (within, audit) => {
     const locked = await lockedIds(core, within).where('id', '=', channel.id).where('status', '=', enabled).executeTakeFirst()
     const key = locked && (await noteOnKey(within, channel, { reason, at }))
     if (!key) return false
@@ -84,20 +84,17 @@ async function writeDisabled(core: Core, channel: RunningChannel, reason: string
       .where('status', '=', enabled)
       .limit(1)
       .executeTakeFirst()
-    if (left) await record(core, within, { channel, of: 'key', reason, at })
-    else await noteOnChannel(core, within, { channel, reason, at })
+    const disabling = { channel, reason, at, audit }
+    if (left) await record(core, within, { ...disabling, of: 'key' })
+    else await noteOnChannel(core, within, disabling)
     return true
   })
-  if (disabled) core.bus.publish('channels', channel.id)
-  return disabled
 }
 
 /** Disables a channel without its keys, because they are not the cause. Returns whether this call disabled it. */
-export async function disableChannel(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
+export function disableChannel(core: Core, channel: RunningChannel, reason: string): Promise<boolean> {
   const at = seconds(core.now())
-  const disabled = await core.db.transaction().execute((within) => noteOnChannel(core, within, { channel, reason, at }))
-  if (disabled) core.bus.publish('channels', channel.id)
-  return disabled
+  return change(core, undefined, (within, audit) => noteOnChannel(core, within, { channel, reason, at, audit }))
 }
 
 function noteOnKey(within: Within, channel: RunningChannel, { reason, at }: { reason: string; at: number }) {
@@ -115,9 +112,11 @@ interface Disabling {
   readonly channel: RunningChannel
   readonly reason: string
   readonly at: number
+  readonly audit: Audit
 }
 
-async function noteOnChannel(core: Core, within: Within, { channel, reason, at }: Disabling): Promise<boolean> {
+async function noteOnChannel(core: Core, within: Within, disabling: Disabling): Promise<boolean> {
+  const { channel, reason, at } = disabling
   const row = await within
     .updateTable('channels')
     .set({ status: channelStatus.autoDisabled, other_info: JSON.stringify({ status_reason: reason, status_time: at }) })
@@ -125,12 +124,12 @@ async function noteOnChannel(core: Core, within: Within, { channel, reason, at }
     .where('status', '=', enabled)
     .returning('id')
     .executeTakeFirst()
-  if (row) await record(core, within, { channel, of: 'channel', reason, at })
+  if (row) await record(core, within, { ...disabling, of: 'channel' })
   return row !== undefined
 }
 
 /** Records that a channel or key was disabled: in the system log, in the audit, and as an event. */
-async function record(core: Core, within: Within, { channel, of, reason, at }: Disabling & { of: 'key' | 'channel' }) {
+async function record(core: Core, within: Within, { channel, of, reason, at, audit }: Disabling & { of: 'key' | 'channel' }) {
   const { id, name, keyId } = channel
   const content =
     of === 'channel'
@@ -139,11 +138,12 @@ async function record(core: Core, within: Within, { channel, of, reason, at }: D
   await recordLog(within, { type: logType.system, at, userId: 0, username: '', content })
   if (of === 'channel') await recordStatusEvents(core, within, [id], { status: channelStatus.autoDisabled, by: 'system', reason })
   else await recordEvent(core, within, 'channel.key_disabled', { channel_id: id, name, key_id: keyId, reason })
-  await recordAudit(core, within, {
-    caller: undefined,
+  audit({
     action: of === 'channel' ? 'channel.auto-disable' : 'channel.key-auto-disable',
     target: of === 'channel' ? `channel:${id}` : `channel:${id}/key:${keyId}`,
     after: reason,
+    topic: 'channels',
+    id,
   })
 }
 
@@ -153,7 +153,7 @@ async function record(core: Core, within: Within, { channel, of, reason, at }: D
  */
 export async function enableAfterTest(core: Core, channel: RunningChannel): Promise<boolean> {
   if (!core.options.current.AutomaticEnableChannelEnabled) return false
-  const changed = await core.db.transaction().execute(async (within) => {
+  return change(core, undefined, async (within, audit) => {
     const row = await lockChannel(core, within, channel.id)
     const key = await within
       .updateTable('channel_keys')
@@ -175,15 +175,14 @@ export async function enableAfterTest(core: Core, channel: RunningChannel): Prom
         name: channel.name,
         key_id: channel.keyId,
       })
-    await recordAudit(core, within, {
-      caller: undefined,
+    audit({
       action: isBack ? 'channel.auto-enable' : 'channel.key-auto-enable',
       target: isBack ? `channel:${channel.id}` : `channel:${channel.id}/key:${channel.keyId}`,
+      topic: 'channels',
+      id: channel.id,
     })
     return true
   })
-  if (changed) core.bus.publish('channels', channel.id)
-  return changed
 }
 
 /** Stores when a channel was tested and how long it took. Not published, because no decision depends on it. */

@@ -1,3 +1,4 @@
+import { locked } from '../db/locked.ts'
 import type { Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
@@ -7,21 +8,12 @@ import type { Core } from '../options/core.ts'
 
 /** Throws `not_found`. */
 export async function lockChannel(core: Core, within: Within, id: number): Promise<Row<'channels'>> {
-  const row = await within
-    .selectFrom('channels')
-    .selectAll()
-    .where('id', '=', id)
-    .$if(core.database.dialect === 'postgres', (query) => query.forUpdate())
-    .executeTakeFirst()
+  const row = await locked(core, within.selectFrom('channels').selectAll().where('id', '=', id)).executeTakeFirst()
   return row ?? fail('not_found')
 }
 
-/** On PostgreSQL rows are locked in the order of their ids, as the ledger does: so the two never deadlock. */
 export function lockedIds(core: Core, within: Within) {
-  return within
-    .selectFrom('channels')
-    .select('id')
-    .$if(core.database.dialect === 'postgres', (query) => query.orderBy('id').forUpdate())
+  return locked(core, within.selectFrom('channels').select('id').orderBy('id'))
 }
 
 export type Locked = ReturnType<typeof lockedIds>

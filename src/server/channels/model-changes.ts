@@ -5,7 +5,7 @@ import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import type { UpstreamAgents } from '../lib/http-client.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordEvent } from '../usage/record-event.ts'
 import { lockChannel } from './locks.ts'
@@ -118,11 +118,11 @@ interface Act {
  * Applies stored changes to the channel's list: the given ones, or all. Models without a stored change are ignored. Throws
  * `not_found`, `nothing_changed` or `channel_models_required`.
  */
-export async function applyModelChanges(
+export function applyModelChanges(
   core: Core,
   { caller, channelId, add, remove }: Act & { add?: readonly string[] | undefined; remove?: readonly string[] | undefined },
 ): Promise<void> {
-  await core.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     const channel = await lockChannel(core, within, channelId)
     const row = await within.selectFrom('upstream_models').selectAll().where('channel_id', '=', channelId).executeTakeFirst()
     const open = row ? openOf(row) : nothing
@@ -142,19 +142,18 @@ export async function applyModelChanges(
       removed: text(open.removed.filter((name) => !removed.includes(name))),
     }
     await within.updateTable('upstream_models').set(left).where('channel_id', '=', channelId).execute()
-    const after = JSON.stringify({ added, removed })
-    await recordAudit(core, within, { caller, action: 'channel.models-apply', target: `channel:${channelId}`, after })
+    const target = `channel:${channelId}`
+    audit({ action: 'channel.models-apply', target, after: { added, removed }, topic: 'channels', id: channelId })
   })
-  core.bus.publish('channels', channelId)
 }
 
 /** Deletes the stored changes of a channel. Throws `not_found`. */
-export async function dismissModelChanges(core: Core, { caller, channelId }: Act): Promise<void> {
-  await core.db.transaction().execute(async (within) => {
+export function dismissModelChanges(core: Core, { caller, channelId }: Act): Promise<void> {
+  return change(core, caller, async (within, audit) => {
     await lockChannel(core, within, channelId)
     const none = { added: text([]), removed: text([]) }
     await within.updateTable('upstream_models').set(none).where('channel_id', '=', channelId).execute()
-    await recordAudit(core, within, { caller, action: 'channel.models-dismiss', target: `channel:${channelId}` })
+    audit({ action: 'channel.models-dismiss', target: `channel:${channelId}` })
   })
 }
 

@@ -1,12 +1,12 @@
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 
 /**
  * Deletes keys of deleted channels, and makes every node reload the channels. Routing is built from the channels alone, so nothing
  * else needs repair. Returns the number of channels.
  */
-export async function repairChannels(core: Core, { caller }: { caller: Caller }): Promise<number> {
-  const count = await core.db.transaction().execute(async (within) => {
+export function repairChannels(core: Core, { caller }: { caller: Caller }): Promise<number> {
+  return change(core, caller, async (within, audit) => {
     const rows = await within
       .deleteFrom('channel_keys')
       .where(({ not, exists, selectFrom }) =>
@@ -18,10 +18,7 @@ export async function repairChannels(core: Core, { caller }: { caller: Caller })
       .selectFrom('channels')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
-    const after = JSON.stringify({ channels: count, keys_removed: rows.length })
-    await recordAudit(core, within, { caller, action: 'channel.fix', target: 'channels', after })
+    audit({ action: 'channel.fix', target: 'channels', after: { channels: count, keys_removed: rows.length }, topic: 'channels' })
     return count
   })
-  core.bus.publish('channels')
-  return count
 }

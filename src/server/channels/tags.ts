@@ -2,10 +2,10 @@ import type { TagPatch } from '../../contract/entities/channel.ts'
 import { channelStatus } from '../../contract/entities/channel-status.ts'
 import type { Within } from '../db/open.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { reviveKeys } from './channel-keys.ts'
-import { type Fields, readSharedFields } from './fields.ts'
+import { readSharedFields } from './fields.ts'
 import { lockedIds } from './locks.ts'
 import { recordStatusEvents } from './status-events.ts'
 
@@ -31,9 +31,10 @@ export async function editTag(core: Core, { caller, patch }: Act & { patch: TagP
   })
   if (Object.keys(fields).length === 0) fail('nothing_changed')
 
-  return changeTagged(core, tag, async (within, ids) => {
+  return change(core, caller, async (within, audit) => {
+    const ids = await lockTagged(core, within, tag)
     await within.updateTable('channels').set(fields).where('id', 'in', ids).execute()
-    await audit(core, within, { caller, action: 'channel.tag-edit', tag, ids, fields })
+    audit({ action: 'channel.tag-edit', target: targetOf(tag, ids), after: fields, topic: 'channels' })
     return ids.length
   })
 }
@@ -44,20 +45,20 @@ export async function editTag(core: Core, { caller, patch }: Act & { patch: TagP
  */
 export async function setTagStatus(core: Core, { caller, tag, status }: Act & { tag: string; status: number }): Promise<number> {
   if (tag === '') fail('tag_required')
-  return changeTagged(core, tag, async (within, ids) => {
-    const fields = { status, other_info: '' }
+  return change(core, caller, async (within, audit) => {
+    const ids = await lockTagged(core, within, tag)
     const rows = await within
       .updateTable('channels')
-      .set(fields)
+      .set({ status, other_info: '' })
       .where('id', 'in', ids)
       .where('status', '<>', status)
       .returning('id')
       .execute()
     const changed = rows.map(({ id }) => id)
+    if (changed.length === 0) return 0
     if (status === channelStatus.enabled) await reviveKeys(within, changed)
     await recordStatusEvents(core, within, changed, { status, by: caller.username })
-    if (changed.length > 0)
-      await audit(core, within, { caller, action: 'channel.tag-status', tag, ids: changed, fields: { status } })
+    audit({ action: 'channel.tag-status', target: targetOf(tag, changed), after: { status }, topic: 'channels' })
     return changed.length
   })
 }
@@ -69,48 +70,23 @@ export async function tagChannels(
 ): Promise<number> {
   if (given === '') fail('tag_required')
   const tag = given ?? ''
-  const tagged = await core.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     const found = await lockedIds(core, within).where('id', 'in', ids).execute()
     if (found.length === 0) return 0
     const present = found.map(({ id }) => id)
     await within.updateTable('channels').set({ tag }).where('id', 'in', present).execute()
-    await audit(core, within, { caller, action: 'channel.tag', tag, ids: present, fields: { tag } })
+    audit({ action: 'channel.tag', target: targetOf(tag, present), after: { tag }, topic: 'channels' })
     return present.length
   })
-  if (tagged > 0) core.bus.publish('channels')
-  return tagged
 }
 
-async function changeTagged(
-  core: Core,
-  tag: string,
-  change: (within: Within, ids: readonly number[]) => Promise<number>,
-): Promise<number> {
-  const changed = await core.db.transaction().execute(async (within) => {
-    const rows = await lockedIds(core, within).where('tag', '=', tag).execute()
-    if (rows.length === 0) fail('channel_tag_unknown', { tag })
-    return change(
-      within,
-      rows.map(({ id }) => id),
-    )
-  })
-  core.bus.publish('channels')
-  return changed
+/** The ids of the channels of a tag. Throws `channel_tag_unknown`. */
+async function lockTagged(core: Core, within: Within, tag: string): Promise<number[]> {
+  const rows = await lockedIds(core, within).where('tag', '=', tag).execute()
+  if (rows.length === 0) fail('channel_tag_unknown', { tag })
+  return rows.map(({ id }) => id)
 }
 
-interface TagAudit {
-  readonly caller: Caller
-  readonly action: string
-  readonly tag: string
-  readonly ids: readonly number[]
-  readonly fields: Fields
-}
-
-function audit(core: Core, within: Within, { caller, action, tag, ids, fields }: TagAudit): Promise<void> {
-  return recordAudit(core, within, {
-    caller,
-    action,
-    target: `tag:${tag} channel:${ids.join(',')}`,
-    after: JSON.stringify(fields),
-  })
+function targetOf(tag: string, ids: readonly number[]): string {
+  return `tag:${tag} channel:${ids.join(',')}`
 }
