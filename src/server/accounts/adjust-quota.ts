@@ -5,7 +5,7 @@ import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { newRequestId } from '../lib/ids.ts'
-import { recordAudit } from '../options/audit.ts'
+import type { Audit } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { commitCredit, unsafeToRepeat } from '../wallet/commit-credit.ts'
@@ -31,24 +31,23 @@ export async function adjustQuota(
   { id, ...wanted }: Adjustment & { readonly id: number },
 ): Promise<User> {
   if (wanted.change === 0) fail('nothing_changed')
-  const { user: changed } = await commitCredit(core, unsafeToRepeat, async (within) => {
+  const { user: changed } = await commitCredit(core, caller, unsafeToRepeat, async (within, audit) => {
     const user = await lockManaged(core, within, caller, id)
-    const reference = await writeAdjustment(core, within, { ...wanted, caller, user })
+    const reference = await writeAdjustment(core, within, { ...wanted, user, audit })
     // Read inside the transaction: with an error after the commit the caller would repeat the change.
     return { userId: id, reference, user: await findUser(within, id) }
   })
-  core.bus.publish('user', id)
   return presentUser(changed)
 }
 
 /**
- * The ledger row, the log row for the user and the audit row, in the caller's transaction, which has locked the user. Returns the
- * reference of the ledger row.
+ * Writes the ledger row and the log row of the user, and reports the change, in the caller's transaction, which has locked the user.
+ * Returns the reference of the ledger row.
  */
 export async function writeAdjustment(
   core: Core,
   within: Within,
-  { caller, user, change, reason }: Adjustment & { readonly caller: Caller; readonly user: Row<'users'> },
+  { user, change, reason, audit }: Adjustment & { readonly user: Row<'users'>; readonly audit: Audit },
 ): Promise<string> {
   const after = user.quota + change
   if (change < 0 && after < 0) fail('quota_below_zero', { have: quotaText(core, user.quota, 'down') })
@@ -62,7 +61,7 @@ export async function writeAdjustment(
   const [whyZh, whyEn] = reason === '' ? ['', ''] : [`：${reason}`, `: ${reason}`]
   const content = `管理员调整额度 ${amount}${whyZh} / Quota changed by an admin, ${amount}${whyEn}`
   await recordLog(within, { type: logType.manage, at, userId, username, content, quota: change })
-  const [before, told] = [String(user.quota), JSON.stringify({ quota: after, change, reason })]
-  await recordAudit(core, within, { caller, action: 'user.quota', target: `user:${userId}`, before, after: told })
+  const told = { before: String(user.quota), after: { quota: after, change, reason } }
+  audit({ action: 'user.quota', target: `user:${userId}`, ...told, topic: 'user', id: userId })
   return reference
 }

@@ -1,6 +1,6 @@
 import { fail } from '../lib/failure.ts'
 import type { Caller } from '../options/core.ts'
-import { lockUser } from './login-methods.ts'
+import { lockUser } from './lock-user.ts'
 import { requireGoodPassword } from './passwords.ts'
 import { requireRecentLogin } from './reauthenticate.ts'
 import { setPassword } from './set-password.ts'

@@ -2,7 +2,7 @@ import { displayNameLengthMax, type User, type UserEdit } from '../../contract/e
 import { role } from '../../contract/roles.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { commitCredit, unsafeToRepeat } from '../wallet/commit-credit.ts'
 import { writeAdjustment } from './adjust-quota.ts'
@@ -27,15 +27,13 @@ export async function createByAdmin(accounts: Accounts, caller: Caller, given: N
   requireGoodPassword(given.password, username)
   const password_hash = await accounts.passwords.hash(given.password)
 
-  const created = await accounts.db.transaction().execute(async (within) => {
+  const created = await change(accounts, caller, async (within, audit) => {
     const user = { username, displayName: given.display_name, password_hash, role: role.ordinary, at: accounts.now() }
-    const userId = await createUser(within, user)
-    await grantSignUpBonus(accounts, within, { userId, username, inviterId: 0 })
-    const after = JSON.stringify({ username })
-    await recordAudit(accounts, within, { caller, action: 'user.create', target: `user:${userId}`, after })
-    return findUser(within, userId)
+    const id = await createUser(within, user)
+    await grantSignUpBonus(accounts, within, { userId: id, username, inviterId: 0 })
+    audit({ action: 'user.create', target: `user:${id}`, after: { username }, topic: 'user', id })
+    return findUser(within, id)
   })
-  accounts.bus.publish('user', created.id)
   return presentUser(created)
 }
 
@@ -51,7 +49,7 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
   if (password !== '' && id === caller.id) fail('own_password')
   const password_hash = password === '' ? undefined : await hashFor(accounts, edit, password)
 
-  const { user: edited } = await commitCredit(accounts, unsafeToRepeat, async (within) => {
+  const { user: edited } = await commitCredit(accounts, caller, unsafeToRepeat, async (within, audit) => {
     const user = await lockManaged(accounts, within, caller, id)
     const changed = changesOf(accounts, user, edit)
     const renames = Object.keys(changed).length > 0
@@ -59,14 +57,12 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
     if (password_hash) await setPassword(within, id, { password_hash, mustChange: true })
     if (renames || password_hash) {
       const difference = told(user, changed, password_hash !== undefined)
-      await recordAudit(accounts, within, { caller, action: 'user.edit', target: `user:${id}`, ...difference })
+      audit({ action: 'user.edit', target: `user:${id}`, ...difference, topic: 'user', id })
     }
-    const change = quotaChange(user, edit)
-    const adjustment = { caller, user, change, reason: edit.reason ?? '' }
-    const reference = change === 0 ? '' : await writeAdjustment(accounts, within, adjustment)
+    const adjustment = { user, change: quotaChange(user, edit), reason: edit.reason ?? '', audit }
+    const reference = adjustment.change === 0 ? '' : await writeAdjustment(accounts, within, adjustment)
     return { userId: id, reference, user: await findUser(within, id) }
   })
-  accounts.bus.publish('user', id)
   return presentUser(edited)
 }
 
@@ -112,9 +108,8 @@ function told(
   user: Row<'users'>,
   { username_key: _key, ...changed }: Changes,
   hasNewPassword: boolean,
-): { before: string; after: string } {
+): { before: object; after: object } {
   const { username, display_name, group } = user
   const before = Object.fromEntries(Object.entries({ username, display_name, group }).filter(([name]) => name in changed))
-  const after = { ...changed, ...(hasNewPassword ? { password: 'changed' } : {}) }
-  return { before: JSON.stringify(before), after: JSON.stringify(after) }
+  return { before, after: { ...changed, ...(hasNewPassword ? { password: 'changed' } : {}) } }
 }

@@ -1,21 +1,8 @@
 import { identityProviders } from '../../contract/entities/external-identity.ts'
 import type { Within } from '../db/open.ts'
-import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
 import type { Core } from '../options/core.ts'
 import { identityColumns, isProviderEnabled } from './external-identity/enabled-providers.ts'
-
-/** The row of the user, locked until the end of the transaction. Throws `not_found`. */
-export async function lockUser(core: Core, within: Within, userId: number): Promise<Row<'users'>> {
-  const user = await within
-    .selectFrom('users')
-    .selectAll()
-    .where('id', '=', userId)
-    .where('deleted_at', 'is', null)
-    .$if(core.database.dialect === 'postgres', (query) => query.forUpdate())
-    .executeTakeFirst()
-  return user ?? fail('not_found')
-}
 
 /**
  * Throws `last_way_in` unless the user can still log in: with a password, or an address that a new one can be mailed to, with a

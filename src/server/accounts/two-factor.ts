@@ -6,7 +6,7 @@ import { fail } from '../lib/failure.ts'
 import { findPeriod, newTotpSecret, totpUri } from '../lib/totp.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
-import { lockUser } from './login-methods.ts'
+import { lockUser } from './lock-user.ts'
 import { accountSubject, countAttempt, resetAttempts } from './login-throttle.ts'
 
 /**

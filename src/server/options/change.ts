@@ -14,31 +14,52 @@ export interface Change extends Omit<AuditEntry, 'caller'> {
 /** Reports a change. */
 export type Audit = (change: Change) => void
 
+/** Changes rows, and reports what it changed. */
+export type Step<Result> = (within: Within, audit: Audit) => Promise<Result>
+
+/** A step that has run, and what is published after the commit. */
+export interface Changed<Result> {
+  readonly result: Result
+  readonly changes: readonly Change[]
+}
+
+/** Undefined for an action of the system itself. */
+type Actor = AuditEntry['caller']
+
 /**
- * Changes rows by an action of an admin, or of the system if `caller` is undefined. `step` runs in a transaction and reports what it
- * changed; the row of the audit log commits together with the change, and the topic is published after the commit. A step that does
- * not report anything is neither audited nor published.
+ * Changes rows by an action: the step runs in a transaction, the row of the audit log commits together with the change that it reports,
+ * and the topic is published after the commit. A step that reports nothing is neither audited nor published.
  *
  *     await change(core, caller, async (within, audit) => {
- *       const row = await lockChannel(core, within, id)
+ *       const { tag: before } = await lockChannel(core, within, id)
  *       await within.updateTable('channels').set({ tag }).where('id', '=', id).execute()
- *       audit({ action: 'channel.tag', target: `channel:${id}`, before: row.tag, after: tag, topic: 'channels', id })
+ *       audit({ action: 'channel.tag', target: `channel:${id}`, before, after: tag, topic: 'channels', id })
  *     })
  */
 export async function change<Result>(
   core: Pick<Core, 'db' | 'database' | 'secrets' | 'now' | 'bus'>,
-  caller: AuditEntry['caller'],
-  step: (within: Within, audit: Audit) => Promise<Result>,
+  caller: Actor,
+  step: Step<Result>,
 ): Promise<Result> {
-  let changes: Change[] = []
-  const result = await core.db.transaction().execute(async (within) => {
-    // A transaction that is retried begins again.
-    changes = []
-    const result = await step(within, (reported) => changes.push(reported))
-    // Last, because writers of the audit log wait for each other until they commit.
-    for (const reported of changes) await recordAudit(core, within, { caller, ...reported })
-    return result
-  })
-  for (const { topic, id } of changes) if (topic) core.bus.publish(topic, id)
+  const { result, changes } = await core.db.transaction().execute((within) => changeWithin(core, within, caller, step))
+  publishChanges(core, changes)
   return result
+}
+
+/** The same as a part of a transaction: whoever commits it publishes the changes. */
+export async function changeWithin<Result>(
+  core: Pick<Core, 'database' | 'secrets' | 'now'>,
+  within: Within,
+  caller: Actor,
+  step: Step<Result>,
+): Promise<Changed<Result>> {
+  const changes: Change[] = []
+  const result = await step(within, (reported) => changes.push(reported))
+  // Last, because writers of the audit log wait for each other until they commit.
+  for (const reported of changes) await recordAudit(core, within, { caller, ...reported })
+  return { result, changes }
+}
+
+export function publishChanges({ bus }: Pick<Core, 'bus'>, changes: readonly Change[]): void {
+  for (const { topic, id } of changes) if (topic) bus.publish(topic, id)
 }

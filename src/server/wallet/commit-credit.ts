@@ -1,8 +1,9 @@
 import type { ErrorCode } from '../../contract/errors.ts'
 import { isContention } from '../db/contention.ts'
-import type { Within } from '../db/open.ts'
+import { locked } from '../db/locked.ts'
 import { AppError, fail } from '../lib/failure.ts'
-import type { Core } from '../options/core.ts'
+import { type Changed, changeWithin, publishChanges, type Step } from '../options/change.ts'
+import type { Caller, Core } from '../options/core.ts'
 
 /** The result of a transaction that credits a balance: the reference of its ledger row, '' when it credited nothing. */
 interface Credited {
@@ -21,29 +22,32 @@ interface Messages {
 export const unsafeToRepeat: Messages = { undone: 'quota_unchanged', unclear: 'quota_change_unclear' }
 
 /**
- * Runs `work` in a transaction. When the connection is lost during COMMIT, its outcome is unknown; then the ledger reference is looked
- * up once on another connection, and the ledger decides. Throws `undone` when the ledger has no such row, `unclear` when the ledger
- * cannot be read; failures of `work` itself pass through, because then nothing was committed.
+ * A change that credits a balance (`options/change.ts`). When the connection is lost during COMMIT, its outcome is unknown; then the
+ * ledger reference is looked up once on another connection, and the ledger decides. Throws `undone` when the ledger has no such row,
+ * `unclear` when the ledger cannot be read; failures of `step` itself pass through, because then nothing was committed.
  */
 export async function commitCredit<Result extends Credited>(
   core: Core,
+  caller: Caller,
   { undone, unclear }: Messages,
-  work: (within: Within) => Promise<Result>,
+  step: Step<Result>,
 ): Promise<Result> {
-  let finished: Result | undefined
+  let finished: Changed<Result> | undefined
   try {
-    return await core.db.transaction().execute(async (within) => {
+    finished = await core.db.transaction().execute(async (within) => {
       finished = undefined
-      finished = await work(within)
+      finished = await changeWithin(core, within, caller, step)
       return finished
     })
   } catch (error) {
-    if (finished === undefined || finished.reference === '' || isRolledBack(error)) throw error
-    const isCommitted = await findCredit(core, finished).catch((cause: unknown) => fail(unclear, {}, { cause }))
-    core.logger.warn({ error, reference: finished.reference, isCommitted }, 'a commit had no answer, and the ledger was asked')
+    if (finished === undefined || finished.result.reference === '' || isRolledBack(error)) throw error
+    const { result } = finished
+    const isCommitted = await findCredit(core, result).catch((cause: unknown) => fail(unclear, {}, { cause }))
+    core.logger.warn({ error, reference: result.reference, isCommitted }, 'a commit had no answer, and the ledger was asked')
     if (!isCommitted) fail(undone, {}, { cause: error })
-    return finished
   }
+  publishChanges(core, finished.changes)
+  return finished.result
 }
 
 /** The database itself reported that it aborted the transaction. */
@@ -57,12 +61,7 @@ function isRolledBack(error: unknown): boolean {
  */
 function findCredit({ db, database }: Core, { userId, reference }: Credited): Promise<boolean> {
   return db.transaction().execute(async (within) => {
-    await within
-      .selectFrom('users')
-      .select('id')
-      .where('id', '=', userId)
-      .$if(database.dialect === 'postgres', (query) => query.forUpdate())
-      .execute()
+    await locked({ database }, within.selectFrom('users').select('id').where('id', '=', userId)).execute()
     const row = await within
       .selectFrom('ledger')
       .select('id')

@@ -1,8 +1,9 @@
 import { topUpStatus } from '../../contract/entities/top-up.ts'
+import { locked } from '../db/locked.ts'
 import type { Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Core } from '../options/core.ts'
 import { type CheckoutSession, isLiveKey, isSignedByStripe, readStripeEvent, readStripeMerchant } from './stripe.ts'
 import { openOrder, type Paid, takePayment, type WithLedger } from './take-payment.ts'
@@ -94,38 +95,35 @@ const endOfDispute = ['won', 'lost', 'warning_closed']
 function noteOn(
   core: Core,
   { paymentId, tradeNo }: { paymentId: string; tradeNo: string },
-  change: { refunded_minor: number } | { dispute: string },
+  news: { refunded_minor: number } | { dispute: string },
 ): Promise<string> {
-  return core.db.transaction().execute(async (within) => {
+  return change(core, undefined, async (within, audit) => {
     const order = await findPayment(core, within, { paymentId, tradeNo })
     if (!order) return 'no order of this site'
     const isNews =
-      'dispute' in change
-        ? order.dispute !== change.dispute && !endOfDispute.includes(order.dispute)
-        : change.refunded_minor > order.refunded_minor
+      'dispute' in news
+        ? order.dispute !== news.dispute && !endOfDispute.includes(order.dispute)
+        : news.refunded_minor > order.refunded_minor
     if (!isNews) return 'nothing'
 
     const { id, trade_no, refunded_minor, dispute } = order
     await within
       .updateTable('top_ups')
-      .set({ ...change, payment_id: paymentId })
+      .set({ ...news, payment_id: paymentId })
       .where('id', '=', id)
       .execute()
-    const action = 'dispute' in change ? 'top-up.dispute' : 'top-up.refund'
-    const [before, after] = [JSON.stringify({ refunded_minor, dispute }), JSON.stringify(change)]
-    await recordAudit(core, within, { caller: undefined, action, target: `top_up:${trade_no}`, before, after })
+    const action = 'dispute' in news ? 'top-up.dispute' : 'top-up.refund'
+    audit({ action, target: `top_up:${trade_no}`, before: { refunded_minor, dispute }, after: news })
     return action
   })
 }
 
-async function findPayment({ database }: Core, within: Within, { paymentId, tradeNo }: { paymentId: string; tradeNo: string }) {
+async function findPayment(core: Core, within: Within, { paymentId, tradeNo }: { paymentId: string; tradeNo: string }) {
   if (paymentId === '') return undefined
-  const found = await within
+  const found = within
     .selectFrom('top_ups')
     .selectAll()
     .where('provider', '=', 'stripe')
     .where((eb) => eb.or([eb('payment_id', '=', paymentId), eb.and([eb('payment_id', '=', ''), eb('trade_no', '=', tradeNo)])]))
-    .$if(database.dialect === 'postgres', (query) => query.forUpdate())
-    .executeTakeFirst()
-  return found
+  return locked(core, found).executeTakeFirst()
 }

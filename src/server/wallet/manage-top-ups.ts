@@ -3,7 +3,7 @@ import { type AdminTopUp, topUpStatus } from '../../contract/entities/top-up.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { callConfigured, type UpstreamAgents } from '../lib/http-client.ts'
-import { recordAudit } from '../options/audit.ts'
+import { recordAction } from '../options/audit.ts'
 import type { Caller } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { commitCredit, unsafeToRepeat } from './commit-credit.ts'
@@ -31,14 +31,8 @@ export async function checkTopUp(core: Payments, { id, caller }: { id: number; c
   if (!isCredited) fail('payment_unconfirmed')
   const checked = (await findTopUp(core, id)) ?? fail('not_found')
   if (order.status !== checked.status) {
-    const entry = {
-      caller,
-      action: 'top-up.check',
-      target: `top_up:${order.trade_no}`,
-      before: order.status,
-      after: checked.status,
-    }
-    await core.db.transaction().execute((within) => recordAudit(core, within, entry))
+    const target = `top_up:${order.trade_no}`
+    await recordAction(core, { caller, action: 'top-up.check', target, before: order.status, after: checked.status })
   }
   return checked
 }
@@ -52,7 +46,7 @@ export async function completeTopUp(
   { id, reason, caller }: { id: number; reason: string; caller: Caller },
 ): Promise<AdminTopUp> {
   const before = (await findTopUp(core, id)) ?? fail('not_found')
-  await commitCredit(core, unsafeToRepeat, async (within) => {
+  await commitCredit(core, caller, unsafeToRepeat, async (within, audit) => {
     const order = await within
       .updateTable('top_ups')
       .set(creditedColumns(core))
@@ -62,9 +56,8 @@ export async function completeTopUp(
       .executeTakeFirst()
     if (!order) return fail('top_up_credited')
     const reference = await creditOrder(core, within, order)
-    const after = JSON.stringify({ status: order.status, quota: order.quota, reason })
-    const target = `top_up:${order.trade_no}`
-    await recordAudit(core, within, { caller, action: 'top-up.complete', target, before: before.status, after })
+    const after = { status: order.status, quota: order.quota, reason }
+    audit({ action: 'top-up.complete', target: `top_up:${order.trade_no}`, before: before.status, after })
     return { userId: order.user_id, reference }
   })
   core.ledger.refresh({ userId: before.user_id })
@@ -85,7 +78,7 @@ export async function withdrawTopUp(
   if (quota > order.quota) fail('amount_out_of_range', { field: 'quota' })
   const at = seconds(core.now())
 
-  await commitCredit(core, unsafeToRepeat, async (within) => {
+  await commitCredit(core, caller, unsafeToRepeat, async (within, audit) => {
     const { numUpdatedRows } = await within
       .updateTable('top_ups')
       .set({ withdrawn: quota })
@@ -101,8 +94,7 @@ export async function withdrawTopUp(
     const units = quotaText(core, quota)
     const content = `充值退款，收回 ${units} / Top-up refunded, ${units} taken back`
     await recordLog(within, { type: logType.manage, at, userId, username, content, quota: -quota })
-    const after = JSON.stringify({ withdrawn: quota, reason })
-    await recordAudit(core, within, { caller, action: 'top-up.withdraw', target: `top_up:${trade_no}`, after })
+    audit({ action: 'top-up.withdraw', target: `top_up:${trade_no}`, after: { withdrawn: quota, reason } })
     return { userId, reference }
   })
   core.ledger.refresh({ userId })

@@ -28,7 +28,7 @@ export async function redeem(
   await requireRedeemable(core.db, keyHash, at)
 
   const messages = { undone: 'redemption_undone', unclear: 'redemption_unclear' } as const
-  const { quota } = await commitCredit(core, messages, async (within) => {
+  const { quota } = await commitCredit(core, caller, messages, async (within) => {
     const code = await within
       .updateTable('redemptions')
       .set({ status: redemptionStatus.used, redeemed_time: at, used_user_id: caller.id })

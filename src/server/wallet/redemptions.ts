@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { type Redemption, type RedemptionInput, redemptionStatus } from '../../contract/entities/redemption.ts'
-import type { Queries, Within } from '../db/open.ts'
+import { locked } from '../db/locked.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
 import { sha256 } from '../lib/secrets.ts'
-import { type AuditEntry, recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { findRedemption, keyPlace, unexpired } from './list-redemptions.ts'
 
@@ -33,11 +33,10 @@ export async function createRedemptions(
     return { user_id: caller.id, key_hash, key_sealed, name, quota, expired_time, created_time }
   })
 
-  await core.db.transaction().execute(async (within) => {
+  await change(core, caller, async (within, audit) => {
     const made = await within.insertInto('redemptions').values(rows).returning('id').execute()
     const ids = made.map(({ id }) => id).sort((a, b) => a - b)
-    const after = JSON.stringify({ count, name, quota, expired_time, ids })
-    await recordAudit(core, within, { caller, action: 'redemption.create', target: `redemption:${ids[0]}`, after })
+    audit({ action: 'redemption.create', target: `redemption:${ids[0]}`, after: { count, name, quota, expired_time, ids } })
   })
   return keys
 }
@@ -86,7 +85,7 @@ export function changeRedemptions(
   const { unused, disabled } = redemptionStatus
   const wanted = action === 'enable' ? { from: disabled, to: unused } : { from: unused, to: disabled }
 
-  return core.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     const rows = await within
       .updateTable('redemptions')
       .set(action === 'delete' ? { deleted_at: seconds(core.now()) } : { status: wanted.to })
@@ -95,60 +94,48 @@ export function changeRedemptions(
       .$if(action !== 'delete', (query) => query.where('status', '=', wanted.from))
       .returning('id')
       .execute()
-    const after = JSON.stringify({ ids: rows.map(({ id }) => id).sort((a, b) => a - b) })
-    if (rows.length > 0) await recordAudit(core, within, { caller, action: `redemption.${action}`, target: 'redemptions', after })
-    return rows.length
+    const changed = rows.map(({ id }) => id).sort((a, b) => a - b)
+    if (changed.length > 0) audit({ action: `redemption.${action}`, target: 'redemptions', after: { ids: changed } })
+    return changed.length
   })
 }
 
 /** Removes all codes that cannot be redeemed: used, disabled or expired; returns how many. */
 export function deleteInvalidRedemptions(core: Core, { caller }: { caller: Caller }): Promise<number> {
   const now = seconds(core.now())
-  return core.db.transaction().execute(async (within) => {
+  return change(core, caller, async (within, audit) => {
     const { numUpdatedRows } = await within
       .updateTable('redemptions')
       .set({ deleted_at: now })
       .where('deleted_at', 'is', null)
       .where((eb) => eb.or([eb('status', '<>', redemptionStatus.unused), eb.not(unexpired(now)(eb))]))
       .executeTakeFirstOrThrow()
-    const after = JSON.stringify({ deleted: Number(numUpdatedRows) })
-    await recordAudit(core, within, { caller, action: 'redemption.delete-invalid', target: 'redemptions', after })
-    return Number(numUpdatedRows)
+    const deleted = Number(numUpdatedRows)
+    audit({ action: 'redemption.delete-invalid', target: 'redemptions', after: { deleted } })
+    return deleted
   })
 }
 
-type Change = Partial<Pick<RedemptionRow, 'name' | 'quota' | 'expired_time' | 'status' | 'deleted_at'>>
+type Values = Partial<Pick<RedemptionRow, 'name' | 'quota' | 'expired_time' | 'status' | 'deleted_at'>>
 
-async function changeRedemption(
+/** Writes the values that `valuesOf` computes from a code. Throws `not_found`. */
+function changeRedemption(
   core: Core,
-  { id, caller, action }: { id: number; caller: Caller; action: AuditEntry['action'] },
-  change: (before: RedemptionRow) => Change,
+  { id, caller, action }: { id: number; caller: Caller; action: string },
+  valuesOf: (before: RedemptionRow) => Values,
 ): Promise<void> {
-  await core.db.transaction().execute(async (within) => {
-    const before = await readRow(within, id, core.database.dialect === 'postgres')
-    const values = change(before)
+  return change(core, caller, async (within, audit) => {
+    const found = within.selectFrom('redemptions').selectAll().where('id', '=', id).where('deleted_at', 'is', null)
+    const before = (await locked(core, found).executeTakeFirst()) ?? fail('not_found')
+    const values = valuesOf(before)
     const after = await within
       .updateTable('redemptions')
       .set(values)
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirstOrThrow()
-    const told = { before: auditText(before), after: values.deleted_at ? '' : auditText(after) }
-    await recordAudit(core, within, { caller, action, target: `redemption:${id}`, ...told })
+    audit({ action, target: `redemption:${id}`, before: audited(before), after: values.deleted_at ? '' : audited(after) })
   })
-}
-
-async function readRow(db: Queries | Within, id: number, lock = false): Promise<RedemptionRow> {
-  const row = await present(db)
-    .selectAll()
-    .where('id', '=', id)
-    .$if(lock, (query) => query.forUpdate())
-    .executeTakeFirst()
-  return row ?? fail('not_found')
-}
-
-function present(db: Queries) {
-  return db.selectFrom('redemptions').where('deleted_at', 'is', null)
 }
 
 /** 0 means that the code never expires. */
@@ -162,6 +149,6 @@ function newRedemptionKey(): string {
   return randomBytes(16).toString('hex')
 }
 
-function auditText({ name, quota, expired_time, status }: RedemptionRow): string {
-  return JSON.stringify({ name, quota, expired_time, status })
+function audited({ name, quota, expired_time, status }: RedemptionRow): object {
+  return { name, quota, expired_time, status }
 }

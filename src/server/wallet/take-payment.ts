@@ -4,7 +4,7 @@ import { moneyText } from '../../contract/money.ts'
 import type { Queries, Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
-import { recordAudit } from '../options/audit.ts'
+import { type Audit, change } from '../options/change.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { recordEvent } from '../usage/record-event.ts'
@@ -37,14 +37,14 @@ export type WithLedger = Core & { readonly ledger: Ledger }
  * database does not answer, and then nothing is credited.
  */
 export async function takePayment(core: WithLedger, paid: Paid): Promise<boolean> {
-  const credited = await core.db.transaction().execute(async (within) => {
+  const credited = await change(core, undefined, async (within, audit) => {
     const order = await matching(openOrder(within, paid), paid)
       .where('refunded_minor', '=', 0)
       .set({ ...creditedColumns(core), provider_id: paid.providerId, payment_id: paid.paymentId })
       .returningAll()
       .executeTakeFirst()
     if (order) await creditOrder(core, within, order)
-    else await flagOrder(core, within, paid)
+    else await flagOrder(within, paid, audit)
     return order
   })
   if (credited) core.ledger.refresh({ userId: credited.user_id })
@@ -83,7 +83,7 @@ export function creditedColumns({ now }: Core) {
 }
 
 /** Flags an order whose authentic payment differs from it: an admin has to look at it. An exact report still credits the order. */
-async function flagOrder(core: Core, within: Within, paid: Paid): Promise<void> {
+async function flagOrder(within: Within, paid: Paid, audit: Audit): Promise<void> {
   const { tradeNo, method, moneyMinor: money_minor, currency, goods } = paid
   const flagged = await openOrder(within, paid)
     .set({ status: topUpStatus.flagged })
@@ -91,8 +91,7 @@ async function flagOrder(core: Core, within: Within, paid: Paid): Promise<void> 
     .returningAll()
     .executeTakeFirst()
   if (!flagged) return
-  await recordAudit(core, within, {
-    caller: undefined,
+  audit({
     action: 'top-up.flag',
     target: `top_up:${tradeNo}`,
     before: toldOf({ ...flagged, goods: goods === undefined ? undefined : goodsName(flagged.amount) }),
@@ -108,8 +107,8 @@ interface Told {
   readonly refunded_minor: number
 }
 
-function toldOf({ method, money_minor, currency, goods, refunded_minor }: Told): string {
-  return JSON.stringify({ method, money_minor, currency, goods, ...(refunded_minor > 0 ? { refunded_minor } : {}) })
+function toldOf({ method, money_minor, currency, goods, refunded_minor }: Told): object {
+  return { method, money_minor, currency, goods, ...(refunded_minor > 0 ? { refunded_minor } : {}) }
 }
 
 /** An order that is not credited yet, in any other state. */

@@ -23,7 +23,7 @@ export async function transferEarned(
   const at = seconds(nowMs)
   const { id: userId, username } = caller
 
-  await commitCredit(core, unsafeToRepeat, async (within) => {
+  await commitCredit(core, caller, unsafeToRepeat, async (within) => {
     const { numUpdatedRows } = await within
       .updateTable('users')
       .set((eb) => ({ aff_quota: eb('aff_quota', '-', amount) }))
