@@ -7,7 +7,7 @@ import type { Row } from '../db/schema.ts'
 import { seconds } from '../lib/clock.ts'
 import { AppError, fail } from '../lib/failure.ts'
 import type { Mailer } from '../notify/mailer.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { editByAdmin } from './edit-user.ts'
@@ -110,26 +110,26 @@ export async function manageUser(
   { id, action }: { id: number; action: ManageAction },
 ): Promise<Row<'users'>> {
   const act = acts[action]
-  const after = await core.db.transaction().execute(async (within) => {
+  const changed = await change(core, caller, async (within, audit) => {
     const user = await lockManaged(core, within, caller, id)
     act.requires(user, caller)
     await act.run(core, within, user)
 
     const record = { at: seconds(core.now()), userId: id, username: user.username, content: inBothLanguages(act.words) }
     await recordLog(within, { type: logType.manage, ...record })
-    const changed = await within.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
-    await recordAudit(core, within, {
-      caller,
+    const after = await within.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+    audit({
       action: `user.${action.replace('_', '-')}`,
       target: `user:${id}`,
       before: stateOf(user),
-      after: stateOf(changed),
+      after: stateOf(after),
+      topic: 'user',
+      id,
     })
-    return changed
+    return after
   })
-  core.bus.publish('user', id)
   if (action === 'reset_factors') sendSecurityNotice(core, { id }, 'factorsReset')
-  return after
+  return changed
 }
 
 async function set(
@@ -145,8 +145,8 @@ async function signOut(within: Within, id: number): Promise<void> {
   await deleteCodes(within, id)
 }
 
-function stateOf({ role, status, deleted_at }: Row<'users'>): string {
-  return JSON.stringify({ role, status, ...(deleted_at === null ? {} : { deleted_at }) })
+function stateOf({ role, status, deleted_at }: Row<'users'>): object {
+  return { role, status, ...(deleted_at === null ? {} : { deleted_at }) }
 }
 
 /**

@@ -2,7 +2,7 @@ import { isRoot } from '../../contract/roles.ts'
 import type { Within } from '../db/open.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { deleteCodes } from './mailed-codes.ts'
 import { requireRecentLogin } from './reauthenticate.ts'
@@ -32,9 +32,8 @@ export async function removeUser(core: Pick<Core, 'now'>, within: Within, userId
 export async function deleteAccount(accounts: Accounts, caller: Caller, sessionToken: string | undefined): Promise<void> {
   await requireRecentLogin(accounts, sessionToken)
   if (isRoot(caller.role)) fail('root_protected')
-  await accounts.db.transaction().execute(async (within) => {
+  await change(accounts, caller, async (within, audit) => {
     await removeUser(accounts, within, caller.id)
-    await recordAudit(accounts, within, { caller, action: 'user.delete-self', target: `user:${caller.id}` })
+    audit({ action: 'user.delete-self', target: `user:${caller.id}`, topic: 'user', id: caller.id })
   })
-  accounts.bus.publish('user', caller.id)
 }

@@ -3,7 +3,7 @@ import { userStatus } from '../../contract/entities/user.ts'
 import { isRoot, role } from '../../contract/roles.ts'
 import { seconds } from '../lib/clock.ts'
 import { randomText } from '../lib/ids.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Core } from '../options/core.ts'
 import { recordLog } from '../usage/log.ts'
 import { type Passwords, requireGoodPassword } from './passwords.ts'
@@ -33,17 +33,16 @@ export async function resetRoot(
   const user = await findRoot(core, username)
   requireGoodPassword(password, user.username)
   const password_hash = await core.passwords.hash(password)
-  await core.db.transaction().execute(async (within) => {
+  await change(core, undefined, async (within, audit) => {
     await setPassword(within, user.id, { password_hash, mustChange: true })
     await within.updateTable('users').set({ status: userStatus.active }).where('id', '=', user.id).execute()
     if (resetsFactors) await resetFactors(within, user.id)
     const content = '在服务器上重置了密码 / The password was reset on the server'
     const record = { at: seconds(core.now()), userId: user.id, username: user.username, content }
     await recordLog(within, { type: logType.system, ...record })
-    const after = JSON.stringify({ factors: resetsFactors ? 'removed' : 'kept' })
-    await recordAudit(core, within, { caller: undefined, action: 'user.root-password', target: `user:${user.id}`, after })
+    const after = { factors: resetsFactors ? 'removed' : 'kept' }
+    audit({ action: 'user.root-password', target: `user:${user.id}`, after, topic: 'user', id: user.id })
   })
-  core.bus.publish('user', user.id)
   return { username: user.username, password }
 }
 

@@ -6,6 +6,7 @@ import {
   savedViewLimits,
 } from '../../contract/entities/saved-view.ts'
 import { isUniqueViolation } from '../db/failures.ts'
+import { locked } from '../db/locked.ts'
 import type { Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
@@ -73,9 +74,8 @@ export async function deleteSavedView({ db }: Core, userId: number, id: number):
 }
 
 /** Serializes changes of one user's views, so that a list has one default and the limit of views holds. */
-async function lockOwner({ database }: Core, within: Within, userId: number): Promise<void> {
-  if (database.dialect === 'postgres')
-    await within.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute()
+async function lockOwner(core: Core, within: Within, userId: number): Promise<void> {
+  await locked(core, within.selectFrom('users').select('id').where('id', '=', userId)).execute()
 }
 
 async function findOwn(within: Within, userId: number, id: number): Promise<Row<'saved_views'>> {
