@@ -1,7 +1,7 @@
+import { locked } from '../db/locked.ts'
 import { seconds } from '../lib/clock.ts'
 import { background } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
-import { rowsInOrder } from './lock.ts'
 
 export interface AccessTimes {
   /** Remembers that a token was used just now. */
@@ -27,8 +27,10 @@ export function openAccessTimes(core: Core): AccessTimes {
     timer = undefined
     const accessed_time = seconds(core.now())
     for (let start = 0; start < ids.length; start += rowsPerUpdateMax) {
-      const rows = rowsInOrder(core, ids.slice(start, start + rowsPerUpdateMax), { skipLocked: true })
-      await core.db.updateTable('tokens').set({ accessed_time }).where('id', 'in', rows).execute()
+      const some = ids.slice(start, start + rowsPerUpdateMax)
+      const rows = locked(core, core.db.selectFrom('tokens').select('id').where('id', 'in', some).orderBy('id'))
+      const free = core.database.dialect === 'postgres' ? rows.skipLocked() : rows
+      await core.db.updateTable('tokens').set({ accessed_time }).where('id', 'in', free).execute()
     }
   }
 

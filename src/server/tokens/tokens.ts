@@ -9,6 +9,7 @@ import {
 } from '../../contract/entities/token.ts'
 import type { SortBy } from '../../contract/envelope.ts'
 import { findUserFor } from '../accounts/find-users.ts'
+import { locked } from '../db/locked.ts'
 import type { Queries } from '../db/open.ts'
 import { containsText, endless, inOrder, type PageOf, readPage } from '../db/page.ts'
 import type { Row, Tables } from '../db/schema.ts'
@@ -19,7 +20,6 @@ import { newTokenKey } from '../lib/ids.ts'
 import { sha256 } from '../lib/secrets.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { readInput } from './input.ts'
-import { rowsInOrder } from './lock.ts'
 import { isExhausted, isExpired, statusNow } from './state.ts'
 
 /**
@@ -201,7 +201,7 @@ export async function changeTokens(
   const changed = await core.db
     .updateTable('tokens')
     .set(action === 'delete' ? { deleted_at: now } : { status: action === 'enable' ? tokenStatus.enabled : tokenStatus.disabled })
-    .where('id', 'in', rowsInOrder(core, ids))
+    .where('id', 'in', locked(core, core.db.selectFrom('tokens').select('id').where('id', 'in', ids).orderBy('id')))
     .where('user_id', '=', userId)
     .where('deleted_at', 'is', null)
     .$if(action === 'disable', (query) => query.where('status', '<>', tokenStatus.disabled))
@@ -254,11 +254,7 @@ async function changeToken(
   change: (before: TokenRow) => Change,
 ): Promise<Token> {
   const row = await core.db.transaction().execute(async (trx) => {
-    const before = await ownTokens(trx, userId)
-      .selectAll()
-      .where('id', '=', id)
-      .$if(core.database.dialect === 'postgres', (query) => query.forUpdate())
-      .executeTakeFirst()
+    const before = await locked(core, ownTokens(trx, userId).selectAll().where('id', '=', id)).executeTakeFirst()
     return trx
       .updateTable('tokens')
       .set(change(before ?? fail('not_found')))
