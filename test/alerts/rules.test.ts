@@ -6,7 +6,7 @@ import { noteNode } from '../../src/server/jobs/note-node.ts'
 import { reconcileLedger } from '../../src/server/jobs/reconcile-ledger.ts'
 import type { Job } from '../../src/server/jobs/runner.ts'
 import { jobNamed } from '../../src/server/jobs/table.ts'
-import { recordAudit } from '../../src/server/options/audit.ts'
+import { recordAction } from '../../src/server/options/audit.ts'
 import { noSums, writeCallSums } from '../../src/server/usage/call-sums.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { type AlertStage, startAlertStage } from './stage.ts'
@@ -285,12 +285,7 @@ describe.each(['sqlite', 'postgres'] as const)('alerts over %s', (kind) => {
   it('have a preview by the audit log of the last seven days', async () => {
     const id = await addChannel('east')
     const { app } = stage.server
-    const disable = () =>
-      app.db
-        .transaction()
-        .execute((within) =>
-          recordAudit(app, within, { caller: undefined, action: 'channel.auto-disable', target: `channel:${id}` }),
-        )
+    const disable = () => recordAction(app, { caller: undefined, action: 'channel.auto-disable', target: `channel:${id}` })
     await disable()
     await stage.pass(8 * daySeconds)
     for (let times = 0; times < 3; times++) {

@@ -84,9 +84,9 @@ function writeDisabled(core: Core, channel: RunningChannel, reason: string): Pro
       .where('status', '=', enabled)
       .limit(1)
       .executeTakeFirst()
-    const disabling = { channel, reason, at, audit }
-    if (left) await record(core, within, { ...disabling, of: 'key' })
-    else await noteOnChannel(core, within, disabling)
+    const disabled = { channel, reason, at, audit }
+    if (left) await record(core, within, { ...disabled, of: 'key' })
+    else await noteOnChannel(core, within, disabled)
     return true
   })
 }
@@ -115,8 +115,8 @@ interface Disabling {
   readonly audit: Audit
 }
 
-async function noteOnChannel(core: Core, within: Within, disabling: Disabling): Promise<boolean> {
-  const { channel, reason, at } = disabling
+async function noteOnChannel(core: Core, within: Within, disabled: Disabling): Promise<boolean> {
+  const { channel, reason, at } = disabled
   const row = await within
     .updateTable('channels')
     .set({ status: channelStatus.autoDisabled, other_info: JSON.stringify({ status_reason: reason, status_time: at }) })
@@ -124,7 +124,7 @@ async function noteOnChannel(core: Core, within: Within, disabling: Disabling): 
     .where('status', '=', enabled)
     .returning('id')
     .executeTakeFirst()
-  if (row) await record(core, within, { ...disabling, of: 'channel' })
+  if (row) await record(core, within, { ...disabled, of: 'channel' })
   return row !== undefined
 }
 

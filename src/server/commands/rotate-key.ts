@@ -5,7 +5,7 @@ import { masterKeyFile, openSecrets, readKeyFile, readMasterKey } from '../db/ke
 import { requireCurrentSchema } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import type { Env } from '../env.ts'
-import { recordAudit } from '../options/audit.ts'
+import { recordAction } from '../options/audit.ts'
 import { type Outcome, readServerEnv, reporting } from './command.ts'
 
 export const rotateKeyCommand = reporting<{ json?: true; yes?: true }>(
@@ -56,8 +56,8 @@ async function rewrap(env: Env, key: Buffer): Promise<void> {
   try {
     await requireCurrentSchema(database)
     const secrets = await openSecrets(database, key, Date.now(), readMasterKey(env).key)
-    const entry = { caller: undefined, action: 'master-key.rotate', target: 'key-ring' }
-    await database.db.transaction().execute((within) => recordAudit({ database, secrets, now: Date.now }, within, entry))
+    const core = { database, db: database.db, secrets, now: Date.now }
+    await recordAction(core, { caller: undefined, action: 'master-key.rotate', target: 'key-ring' })
   } finally {
     await database.close()
   }

@@ -339,7 +339,7 @@ async function finish(
 ): Promise<void> {
   const taken = Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.taken]))
   if (Object.values(taken).every((count) => count === 0)) return
-  const after = JSON.stringify({ taken, opened: balances.opened, taken_back: balances.takenBack })
+  const after = { taken, opened: balances.opened, taken_back: balances.takenBack }
   await inTransaction((within) =>
     recordAudit(core, within, { caller: undefined, action: `import.${family.name}`, target: `import:${id}`, after }),
   )

@@ -1,7 +1,7 @@
 import type { SiteCostSum } from '../../contract/entities/site-cost.ts'
 import { noteMeasures } from '../alerts/measures.ts'
 import { seconds } from '../lib/clock.ts'
-import { recordAudit } from '../options/audit.ts'
+import { recordAction } from '../options/audit.ts'
 import type { App } from '../parts.ts'
 import { setAsideOf } from '../wallet/journal-files.ts'
 import { findLedgerGap, type LedgerGap, markLedger } from '../wallet/ledger-mark.ts'
@@ -47,8 +47,7 @@ function sumOf(sums: readonly SiteCostSum[]): number {
 
 async function report(app: App, gap: LedgerGap): Promise<void> {
   app.logger.error(gap, 'THE LEDGER ENDS BEFORE WHAT WAS WRITTEN: THE DATABASE WAS PUT BACK TO AN OLDER STATE')
-  const entry = { caller: undefined, action: 'ledger.gap', target: 'ledger', after: spanOf(gap) }
-  await app.db.transaction().execute((within) => recordAudit(app, within, entry))
+  await recordAction(app, { caller: undefined, action: 'ledger.gap', target: 'ledger', after: spanOf(gap) })
 }
 
 function spanOf({ from, to }: LedgerGap): string {

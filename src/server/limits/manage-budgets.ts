@@ -13,7 +13,7 @@ import type { Row } from '../db/schema.ts'
 import { spanOf } from '../lib/calendar.ts'
 import { seconds } from '../lib/clock.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { type Audit, change, type Step } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { type BudgetUse, readBudgetUse } from './budget-use.ts'
 import { type Budgets, namedBy } from './budgets.ts'
@@ -50,7 +50,7 @@ export async function listBudgets(
 export function createBudget(core: BudgetParts, caller: Acting, input: BudgetInput): Promise<Budget> {
   const { scope, subject, period, seconds: length } = input
   if ((period === 'sliding') !== length > 0) fail('budget_period_invalid')
-  return changed(core, async (within) => {
+  return changed(core, caller, async (within, audit) => {
     const right = await rightTo(core, within, caller, { scope, subject })
     if (right === 'none') fail('budget_subject_unknown')
     if (right === 'owner') await requireRoom(within, subject)
@@ -68,7 +68,7 @@ export function createBudget(core: BudgetParts, caller: Acting, input: BudgetInp
       ...{ is_hard: Number(input.is_hard), shares: input.shares.join(','), created_at: seconds(core.now()) },
     }
     const { id } = await within.insertInto('budgets').values(values).returning('id').executeTakeFirstOrThrow()
-    return audited(core, within, caller, { id, action: 'create', right })
+    return report(core, within, audit, { id, action: 'create', right })
   })
 }
 
@@ -84,30 +84,29 @@ export function changeBudget(
     ...(isHard === undefined ? {} : { is_hard: Number(isHard) }),
     ...(shares === undefined ? {} : { shares: shares.join(',') }),
   }
-  return changed(core, async (within) => {
+  return changed(core, caller, async (within, audit) => {
     const right = await requireRight(within, caller, id)
     const before = summaryOf(await findBudget(within, id))
     if (Object.keys(values).length > 0) await within.updateTable('budgets').set(values).where('id', '=', id).execute()
-    return audited(core, within, caller, { id, action: 'update', right, before })
+    return report(core, within, audit, { id, action: 'update', right, before })
   })
 }
 
 /** Throws `not_found`, `budget_of_admin`. */
-export async function deleteBudget(core: BudgetParts, caller: Acting, id: number): Promise<void> {
-  await changed(core, async (within) => {
+export function deleteBudget(core: BudgetParts, caller: Acting, id: number): Promise<void> {
+  return changed(core, caller, async (within, audit) => {
     const right = await requireRight(within, caller, id)
     const before = summaryOf(await findBudget(within, id))
     await within.deleteFrom('budgets').where('id', '=', id).execute()
     await within.deleteFrom('budget_sums').where('budget_id', '=', id).execute()
     await within.deleteFrom('budget_charges').where('budget_id', '=', id).execute()
-    const entry = { caller, action: 'budget.delete', target: `budget:${id}`, before }
-    if (right === 'admin') await recordAudit(core, within, entry)
+    if (right === 'admin') audit({ action: 'budget.delete', target: `budget:${id}`, before })
   })
 }
 
 /** Resets the current window to zero. Throws `not_found`, `budget_of_admin`. */
 export function resetBudget(core: BudgetParts, caller: Acting, id: number): Promise<Budget> {
-  return changed(core, async (within) => {
+  return changed(core, caller, async (within, audit) => {
     await requireAdmin(within, caller, id)
     const { since, until } = core.budgets.windowOf(await findBudget(within, id))
     const before = summaryOf(await present(core, within, await findBudget(within, id)))
@@ -120,7 +119,7 @@ export function resetBudget(core: BudgetParts, caller: Acting, id: number): Prom
       .execute()
     // The notices of its shares are sent again.
     await within.deleteFrom('user_notices').where('kind', 'like', `budget:${id}:%`).execute()
-    return audited(core, within, caller, { id, action: 'reset', right: 'admin', before })
+    return report(core, within, audit, { id, action: 'reset', right: 'admin', before })
   })
 }
 
@@ -133,7 +132,7 @@ export function overrideBudget(
   caller: Acting,
   { id, amount, windows }: { id: number; amount: number; windows: number },
 ): Promise<Budget> {
-  return changed(core, async (within) => {
+  return changed(core, caller, async (within, audit) => {
     await requireAdmin(within, caller, id)
     const row = await findBudget(within, id)
     const override = { has_override: Number(windows > 0), override_amount: windows > 0 ? amount : 0 }
@@ -143,7 +142,7 @@ export function overrideBudget(
       .set({ ...override, override_until: until })
       .where('id', '=', id)
       .execute()
-    return audited(core, within, caller, { id, action: 'override', right: 'admin', before: summaryOf(row) })
+    return report(core, within, audit, { id, action: 'override', right: 'admin', before: summaryOf(row) })
   })
 }
 
@@ -158,29 +157,29 @@ function endOfWindows({ now, options }: Core, row: Row<'budgets'>, windows: numb
   return end
 }
 
-/** Runs a change, and notifies all nodes once it is committed. */
-async function changed<Result>(core: BudgetParts, work: (within: Within) => Promise<Result>): Promise<Result> {
-  const result = await core.db.transaction().execute(work)
+/** Every node applies the change, also one by an owner, which is not in the audit log. */
+async function changed<Result>(core: BudgetParts, caller: Acting, step: Step<Result>): Promise<Result> {
+  const result = await change(core, caller, step)
   core.bus.publish('budgets')
   await core.budgets.refresh()
   return result
 }
 
-async function audited(
+/** Reports a change of a budget by an admin. Returns the budget. */
+async function report(
   core: BudgetParts,
   within: Within,
-  caller: Acting,
-  { id, action, right, before = '' }: { id: number; action: string; right: Right; before?: string },
+  audit: Audit,
+  { id, action, right, before }: { id: number; action: string; right: Right; before?: object },
 ): Promise<Budget> {
   const after = await present(core, within, await findBudget(within, id))
-  const entry = { caller, action: `budget.${action}`, target: `budget:${id}`, before, after: summaryOf(after) }
-  if (right === 'admin') await recordAudit(core, within, entry)
+  if (right === 'admin') audit({ action: `budget.${action}`, target: `budget:${id}`, before, after: summaryOf(after) })
   return after
 }
 
-function summaryOf(budget: object): string {
+function summaryOf(budget: object): object {
   const { created_at, id, subject_name, ...shown } = budget as Record<string, unknown>
-  return JSON.stringify(shown)
+  return shown
 }
 
 /** `owner`: the budget is of the caller's own token. `admin`: the caller may manage the user whom it limits. */

@@ -5,7 +5,7 @@ import { eachDatabase } from '../../../test/helpers/databases.ts'
 import { openSecrets } from '../db/key-ring.ts'
 import type { Database } from '../db/open.ts'
 import { fieldSecrets, newDataKey } from '../lib/secrets.ts'
-import { recordAudit, verifyAudit } from './audit.ts'
+import { recordAction, recordAudit, verifyAudit } from './audit.ts'
 
 const caller = { id: 1, username: 'root', address: '127.0.0.1' }
 
@@ -24,8 +24,7 @@ eachDatabase('audit', (fresh) => {
     )
     const secrets = await openSecrets(database, randomBytes(32), 0)
     const core = { database, db: database.db, secrets, now: () => 1_700_000_000_000 }
-    const record = (after: string) =>
-      database.db.transaction().execute((within) => recordAudit(core, within, { caller, action: 'test', target: 'row', after }))
+    const record = (after: string) => recordAction(core, { caller, action: 'test', target: 'row', after })
     return { ...core, record }
   }
 
@@ -79,7 +78,7 @@ eachDatabase('audit', (fresh) => {
     const { db, database, now } = await start()
     const [old, young] = [newDataKey(), newDataKey()]
     const before = { db, database, now, secrets: fieldSecrets([old], old.id) }
-    await db.transaction().execute((within) => recordAudit(before, within, { caller, action: 'test', target: 'row' }))
+    await recordAction(before, { caller, action: 'test', target: 'row' })
     expect(await verifyAudit({ db, secrets: fieldSecrets([old, young], young.id) })).toMatchObject({ rows: 1 })
     expect(await verifyAudit({ db, secrets: fieldSecrets([young], young.id) })).toMatchObject({ brokenAt: 1 })
   })

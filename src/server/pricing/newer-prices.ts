@@ -5,7 +5,7 @@ import { AppError, fail } from '../lib/failure.ts'
 import { callConfigured, type UpstreamAgents } from '../lib/http-client.ts'
 import { CallFailure } from '../lib/upstream-http/exchange.ts'
 import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts'
-import { recordAudit } from '../options/audit.ts'
+import { recordAction } from '../options/audit.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { type PriceBook, readKept } from './price-book.ts'
 import { comparePrices, type VendorModel } from './price-changes.ts'
@@ -106,10 +106,7 @@ export async function checkPrices(
   parts: Fetching,
   { served, caller }: { served: readonly VendorModel[]; caller: Caller },
 ): Promise<Found> {
-  const record = (after: string) =>
-    parts.db
-      .transaction()
-      .execute((within) => recordAudit(parts, within, { caller, action: 'price-data.check', target: 'price-data', after }))
+  const record = (after: string) => recordAction(parts, { caller, action: 'price-data.check', target: 'price-data', after })
   try {
     const found = await findNewerPrices(parts, { served, again: true })
     await record(found)

@@ -1,7 +1,8 @@
+import { locked } from '../db/locked.ts'
 import type { Within } from '../db/open.ts'
 import type { Row } from '../db/schema.ts'
 import { fail } from '../lib/failure.ts'
-import { recordAudit } from '../options/audit.ts'
+import { change } from '../options/change.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { automaticModels } from './automatic-prices.ts'
 import { mergePrices } from './merge-prices.ts'
@@ -53,14 +54,14 @@ export async function applyPrices(
 ): Promise<void> {
   const merged = models && (await merge(parts, hash, models))
   await decide(parts, { caller, action: 'price-data.apply' }, async (within, inUse) => {
-    const newer = await lockProposal(within, hash)
+    const newer = await lockProposal(parts, within, hash)
     if (merged && merged.onto !== inUse) fail('price_data_changed')
     const { slot, ...whole } = newer
     const row = merged ? { ...whole, hash: merged.hash, vendors: merged.vendors } : whole
     await keepForUndo(within)
     await put(within, 'in_use', row)
     if (!merged) await within.deleteFrom('price_data').where('slot', '=', slot).execute()
-    return models ? JSON.stringify({ hash: row.hash, models: models.map(keyOf) }) : row.hash
+    return models ? { hash: row.hash, models: models.map(keyOf) } : row.hash
   })
 }
 
@@ -87,7 +88,7 @@ async function merge(parts: Parts, hash: string, models: readonly VendorModel[])
 /** Dismisses the newer data of this hash. Throws `price_data_changed` if it is not the proposal. */
 export function dismissPrices(parts: Parts, caller: Caller, { hash }: Seen): Promise<void> {
   return decide(parts, { caller, action: 'price-data.dismiss' }, async (within) => {
-    const { slot } = await lockProposal(within, hash)
+    const { slot } = await lockProposal(parts, within, hash)
     await within.updateTable('price_data').set({ dismissed: 1, vendors: '' }).where('slot', '=', slot).execute()
     return hash
   })
@@ -148,35 +149,21 @@ function put(within: Within, slot: Row<'price_data'>['slot'], row: Omit<Row<'pri
 }
 
 /** The proposal, locked against other decisions until the end of the transaction. */
-async function lockProposal(within: Within, hash: string): Promise<Row<'price_data'>> {
-  const found = await within
-    .updateTable('price_data')
-    .set({ dismissed: 0 })
-    .where('slot', '=', 'newer')
-    .where('hash', '=', hash)
-    .where('dismissed', '=', 0)
-    .returningAll()
-    .executeTakeFirst()
-  return found ?? fail('price_data_changed')
+async function lockProposal(parts: Parts, within: Within, hash: string): Promise<Row<'price_data'>> {
+  const proposals = within.selectFrom('price_data').selectAll().where('slot', '=', 'newer').where('dismissed', '=', 0)
+  return (await locked(parts, proposals.where('hash', '=', hash)).executeTakeFirst()) ?? fail('price_data_changed')
 }
 
-/** `act` gets the hash of the data in use, '' for that of the package, and returns the audit entry. */
+/** `act` gets the hash of the data in use, '' for that of the package, and returns the value after it for the audit log. */
 async function decide(
   parts: Parts,
   { caller, action }: { caller: Caller | undefined; action: string },
-  act: (within: Within, inUse: string) => Promise<string>,
+  act: (within: Within, inUse: string) => Promise<string | object>,
 ): Promise<void> {
-  await parts.db.transaction().execute(async (within) => {
-    const row = await within
-      .selectFrom('price_data')
-      .select('hash')
-      .where('slot', '=', 'in_use')
-      .$if(parts.database.dialect === 'postgres', (query) => query.forUpdate())
-      .executeTakeFirst()
-    const before = row?.hash ?? ''
-    const after = await act(within, before)
-    await recordAudit(parts, within, { caller, action, target: 'price-data', before, after })
+  await change(parts, caller, async (within, audit) => {
+    const inUse = within.selectFrom('price_data').select('hash').where('slot', '=', 'in_use')
+    const before = (await locked(parts, inUse).executeTakeFirst())?.hash ?? ''
+    audit({ action, target: 'price-data', before, after: await act(within, before), topic: 'prices' })
   })
-  parts.bus.publish('prices')
   await parts.priceBook.refresh()
 }
