@@ -287,8 +287,9 @@ The load and the provider are small programs of their own, so that neither is wh
 of single chunks. The last table compares with nginx \`proxy_pass\` and with the targets that the project sets itself.
 `
   const file = join(root, 'docs/performance.md')
-  // The section about lists is written by bench-lists.mjs.
-  const [, lists] = (await readFile(file, 'utf8').catch(() => '')).split('\n## Lists over a long log\n')
-  await writeFile(file, `${intro}\n${report}${lists === undefined ? '' : `\n## Lists over a long log\n${lists}`}`)
+  // The sections below the tables are written by hand and by bench-lists.mjs.
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const below = text.indexOf('\n## ')
+  await writeFile(file, `${intro}\n${report}${below < 0 ? '' : text.slice(below)}`)
   console.log('Written to docs/performance.md')
 }
