@@ -1,6 +1,6 @@
 // `npm run build`: compiles dist/contract and dist/server with TypeScript, with dist/server/main.js and sluice.js as bundles of them and of
-// their packages; builds dist/web with Vite, with compressed copies of its files; and collects the licences. The exported function builds only
-// the parts that changed since the last build, by a hash over the sources.
+// their packages; describes the console calls in dist/openapi.json; builds dist/web with Vite, with compressed copies of its files; and
+// collects the licences. The exported function builds only the parts that changed since the last build, by a hash over the sources.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ const shared = ['package-lock.json', 'tsconfig.base.json', 'src/contract']
 
 const parts = {
   server: {
-    from: [...shared, 'tsconfig.contract.json', 'tsconfig.server.json', 'vite.server.config.ts', 'src/server'],
+    from: [...shared, 'VERSION', 'tsconfig.contract.json', 'tsconfig.server.json', 'vite.server.config.ts', 'src/server'],
     makes: 'dist/server/main.js',
     build: buildServer,
   },
@@ -45,8 +45,16 @@ const parts = {
 async function buildServer() {
   const code = await runNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.server.json'])
   if (code !== 0) return code
+  await writeOpenApi()
   await rm(join(root, 'dist/server/chunks'), { recursive: true, force: true })
   return runNode(commandOf('vite'), ['build', '--config', 'vite.server.config.ts', '--logLevel', 'warn'])
+}
+
+/** What a server without a base path answers at /api/openapi.json, for readers without a server. */
+async function writeOpenApi() {
+  const { openApi } = await import('../dist/server/console/openapi.js')
+  const version = (await readFile(join(root, 'VERSION'), 'utf8')).trim()
+  await writeFile(join(root, 'dist/openapi.json'), `${JSON.stringify(openApi(version), null, 1)}\n`)
 }
 
 async function buildWeb() {

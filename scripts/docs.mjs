@@ -17,8 +17,6 @@ const { defaults: optionDefaults } = await import('../dist/contract/options/defa
 const { encodeOption } = await import('../dist/contract/options/codec.js')
 const { allRoutes } = await import('../dist/contract/routes/index.js')
 const { providers } = await import('../dist/server/providers/index.js')
-const { openApi } = await import('../dist/server/console/openapi.js')
-const version = (await readFile(join(root, 'VERSION'), 'utf8')).trim()
 
 const pages = {
   'clients.md': clientPages(),
@@ -27,7 +25,6 @@ const pages = {
   'reference/channel-types.md': channelTypes(),
   'reference/errors.md': errorCodes(),
   'reference/routes.md': routes(),
-  'reference/openapi.json': `${JSON.stringify(openApi(version), null, 1)}\n`,
 }
 
 const stale = []
@@ -94,17 +91,15 @@ function environment() {
 function options() {
   const parts = sections.map(({ place, options }) => {
     const rows = Object.entries(options).map(([key, option]) => [
-      code(key),
+      code(key) + ((option.writer ?? place.writer) === 'root' ? ' \\*' : ''),
       option.secret ? 'secret' : defaultOf(key, option),
       [option.label.en, option.help?.en].filter(Boolean).join(': ') + (option.unit ? ` (${severalOf(option.unit.en)})` : ''),
-      option.label.zh,
-      (option.writer ?? place.writer) === 'root' ? 'super admin' : 'admin',
     ])
-    return `## ${place.label.en} · ${place.label.zh}\n\nTab \`${place.tab}\`.${place.help ? ` ${place.help.en}` : ''}\n\n${table(['Option', 'Default', 'For', '中文', 'Written by'], rows)}`
+    return `## ${place.label.en}\n\nTab \`${place.tab}\`.${place.help ? ` ${place.help.en}` : ''}\n\n${table(['Option', 'Default', 'For'], rows)}`
   })
   return page(
     'Options',
-    'Settings of the running site, changed in the console or with `PUT /api/option/`. Secrets are never returned.',
+    'Settings of the running site, changed in the console or with `PUT /api/option/`. Only super admins change those with an asterisk. Secrets are never returned.',
     parts.join('\n'),
   )
 }
@@ -124,13 +119,12 @@ function channelTypes() {
     code(provider.key),
     Object.keys(provider.speaks).map(code).join(' ') || 'not yet',
     provider.baseUrl === '' ? '' : code(provider.baseUrl),
-    provider.models.length,
     provider.docs === '' ? '' : `[link](${provider.docs})`,
   ])
   return page(
     'Channel types',
     'Kinds of upstream that a channel can be, and the wire formats that each speaks.',
-    table(['Number', 'Name', 'Key', 'Speaks', 'Address', 'Models', 'Documents'], rows),
+    table(['Number', 'Name', 'Key', 'Speaks', 'Address', 'Documents'], rows),
   )
 }
 
@@ -140,22 +134,22 @@ function severalOf(text) {
 }
 
 function errorCodes() {
-  const rows = Object.entries(errors).map(([name, kind]) => [code(name), kind.status, severalOf(kind.text.en), kind.text.zh])
+  const rows = Object.entries(errors).map(([name, kind]) => [code(name), kind.status, severalOf(kind.text.en)])
   const intro =
     'The console answers refusals with HTTP 200, `success: false` and this code, and keeps the status of 401, 405, 413, 429 and 5xx. The relay answers with the status, in the dialect of the caller.'
-  return page('Errors', intro, table(['Code', 'Status', 'English', '中文'], rows))
+  return page('Errors', intro, table(['Code', 'Status', 'Sentence'], rows))
 }
 
 function routes() {
-  const rows = Object.entries(allRoutes).map(([line, route]) => [
-    code(line),
-    route.access === 'root' ? 'super admin' : route.access,
-    route.summary,
-  ])
+  const callers = { public: 'Everybody', user: 'Users', admin: 'Admins', root: 'Super admins' }
+  const parts = Object.entries(callers).map(([access, title]) => {
+    const rows = Object.entries(allRoutes).flatMap(([line, route]) => (route.access === access ? [[code(line), route.summary]] : []))
+    return `## ${title}\n\n${table(['Call', 'For'], rows)}`
+  })
   return page(
     'Console calls',
-    'Everything that the console calls; [openapi.json](openapi.json) has the fields, and a running server serves it at `/api/openapi.json`.',
-    table(['Call', 'Access', 'For'], rows),
+    'The calls of the console, by the least account that may make them. Their fields are in `dist/openapi.json` of a build, and in `/api/openapi.json` of a running server.',
+    parts.join('\n'),
   )
 }
 

@@ -115,6 +115,11 @@ it('required members of answers are required in the OpenAPI description', () => 
   expect(JSON.stringify(paths)).not.toContain('"needed"')
 })
 
+it('the build contains the OpenAPI description', () => {
+  const described = openApi(readFileSync('VERSION', 'utf8').trim())
+  expect(JSON.parse(readFileSync('dist/openapi.json', 'utf8'))).toEqual(JSON.parse(JSON.stringify(described)))
+})
+
 it('the images that pages and browsers request automatically are files of the console', () => {
   const starts = { 'logo.png': [0x89, 0x50, 0x4e, 0x47], 'favicon.ico': [0, 0, 1, 0] }
   for (const [name, bytes] of Object.entries(starts))

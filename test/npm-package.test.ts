@@ -34,6 +34,8 @@ it('`npm pack` creates a package that runs the server in an empty folder without
   expect(Object.keys(dependencies).filter((one) => !installed(one))).toEqual([])
   expect(['typescript', 'vite', 'vitest', '@mantine/core', 'openai'].filter(installed)).toEqual([])
   expect(['src', 'test', 'scripts'].filter((one) => installed(join(name, one)))).toEqual([])
+  const openApi = JSON.parse(readFileSync(join(folder, 'node_modules', name, 'dist/openapi.json'), 'utf8'))
+  expect(openApi.info.version).toBe(version)
 
   const { url, stop } = await serve(folder)
   try {
