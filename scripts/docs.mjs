@@ -90,23 +90,24 @@ function environment() {
 
 function options() {
   const parts = sections.map(({ place, options }) => {
-    const rows = Object.entries(options).map(([key, option]) => [
-      code(key) + ((option.writer ?? place.writer) === 'root' ? ' \\*' : ''),
-      option.secret ? 'secret' : defaultOf(key, option),
-      [option.label.en, option.help?.en].filter(Boolean).join(': ') + (option.unit ? ` (${severalOf(option.unit.en)})` : ''),
-    ])
-    return `## ${place.label.en}\n\nTab \`${place.tab}\`.${place.help ? ` ${place.help.en}` : ''}\n\n${table(['Option', 'Default', 'For'], rows)}`
+    const lines = Object.entries(options).map(([key, option]) => {
+      const star = (option.writer ?? place.writer) === 'root' ? '\\*' : ''
+      const unit = option.unit ? ` (${severalOf(option.unit.en)})` : ''
+      const purpose = [option.label.en, option.help?.en].filter(Boolean).join('. ') + unit
+      return `${code(key)}${star} (${option.secret ? 'secret' : defaultOf(key, option)}): ${purpose}`
+    })
+    return `## ${place.label.en}\n\nTab \`${place.tab}\`.${place.help ? ` ${place.help.en}` : ''}\n\n${list(lines)}`
   })
   return page(
     'Options',
-    'Settings of the running site, changed in the console or with `PUT /api/option/`. Only super admins change those with an asterisk. Secrets are never returned.',
+    'Settings of the running site, changed in the console or with `PUT /api/option/`, with their defaults in parentheses. Only super admins change those with an asterisk. Secrets are never returned.',
     parts.join('\n'),
   )
 }
 
 function defaultOf(key, option) {
   const text = encodeOption(option, optionDefaults[key])
-  if (text === '') return '(empty)'
+  if (text === '') return 'empty'
   return text.length <= 60 && !text.includes('\n')
     ? code(text)
     : `${Object.keys(optionDefaults[key]).length || text.length} built-in entries`
@@ -134,17 +135,17 @@ function severalOf(text) {
 }
 
 function errorCodes() {
-  const rows = Object.entries(errors).map(([name, kind]) => [code(name), kind.status, severalOf(kind.text.en)])
+  const lines = Object.entries(errors).map(([name, kind]) => `${code(name)} (${kind.status}): ${severalOf(kind.text.en)}`)
   const intro =
-    'The console answers refusals with HTTP 200, `success: false` and this code, and keeps the status of 401, 405, 413, 429 and 5xx. The relay answers with the status, in the dialect of the caller.'
-  return page('Errors', intro, table(['Code', 'Status', 'Sentence'], rows))
+    'The codes of errors with their statuses. The console answers refusals with HTTP 200, `success: false` and this code, and keeps the status of 401, 405, 413, 429 and 5xx. The relay answers with the status, in the dialect of the caller.'
+  return page('Errors', intro, list(lines))
 }
 
 function routes() {
   const callers = { public: 'Everybody', user: 'Users', admin: 'Admins', root: 'Super admins' }
   const parts = Object.entries(callers).map(([access, title]) => {
-    const rows = Object.entries(allRoutes).flatMap(([line, route]) => (route.access === access ? [[code(line), route.summary]] : []))
-    return `## ${title}\n\n${table(['Call', 'For'], rows)}`
+    const those = Object.entries(allRoutes).filter(([, route]) => route.access === access)
+    return `## ${title}\n\n${list(those.map(([line, route]) => `${code(line)}: ${route.summary}`))}`
   })
   return page(
     'Console calls',
@@ -155,6 +156,10 @@ function routes() {
 
 function page(title, intro, body) {
   return `<!-- Written by \`npm run docs\` from the declarations. Change those, not this. -->\n\n# ${title}\n\n${intro}\n\n${body}`
+}
+
+function list(lines) {
+  return `${lines.map((line) => `- ${line.replaceAll('\n', ' ')}`).join('\n')}\n`
 }
 
 function table(head, rows) {
