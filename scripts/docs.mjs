@@ -76,15 +76,14 @@ function clientPart({ name, dialect, documentation, tried, extraModels = [], hin
 
 function environment() {
   const defaults = readEnv({})
-  const rows = Object.entries(envSchema.shape).map(([name, schema]) => [
-    code(name),
-    code(String(defaults[name])),
-    schema.description,
-  ])
+  const lines = Object.entries(envSchema.shape).map(([name, schema]) => {
+    const text = String(defaults[name])
+    return `${code(name)} (${text === '' ? 'empty' : code(text)}): ${schema.description}`
+  })
   return page(
     'Environment',
-    'Read once at start, before the database opens. All are optional; an empty value counts as absent.',
-    table(['Variable', 'Default', 'For'], rows),
+    'Read once at start, before the database opens. All are optional; an empty value counts as absent. The defaults are in parentheses.',
+    list(lines),
   )
 }
 
@@ -116,16 +115,15 @@ function defaultOf(key, option) {
 function channelTypes() {
   const rows = providers.map((provider) => [
     provider.id,
-    provider.label.en,
+    provider.docs === '' ? provider.label.en : `[${provider.label.en}](${provider.docs})`,
     code(provider.key),
     Object.keys(provider.speaks).map(code).join(' ') || 'not yet',
-    provider.baseUrl === '' ? '' : code(provider.baseUrl),
-    provider.docs === '' ? '' : `[link](${provider.docs})`,
+    code(provider.baseUrl),
   ])
   return page(
     'Channel types',
     'Kinds of upstream that a channel can be, and the wire formats that each speaks.',
-    table(['Number', 'Name', 'Key', 'Speaks', 'Address', 'Documents'], rows),
+    table(['Number', 'Name', 'Key', 'Speaks', 'Address'], rows),
   )
 }
 
