@@ -117,7 +117,7 @@ function channelTypes() {
     provider.id,
     provider.docs === '' ? provider.label.en : `[${provider.label.en}](${provider.docs})`,
     code(provider.key),
-    Object.keys(provider.speaks).map(code).join(' ') || 'not yet',
+    Object.keys(provider.speaks).map(code).join(' ') || 'tasks',
     code(provider.baseUrl),
   ])
   return page(
