@@ -42,7 +42,10 @@ eachDatabase('every shape, 200 at once on a key that affords ten', (_fresh, kind
       await requireBalancedBooks(server)
       const closeTo = (ratio: (usual: Usual) => number) => ratios.filter((usual) => ratio(usual) <= 2).length
       const [rich, short] = [closeTo((usual) => usual.rich / usual.cost), closeTo((usual) => usual.held / usual.cost)]
-      rows.push('', `Shapes that hold at most twice their usual cost: ${rich} of ${ratios.length} on a rich balance, ${short} on a short one.`)
+      rows.push(
+        '',
+        `Shapes that hold at most twice their usual cost: ${rich} of ${ratios.length} on a rich balance, ${short} on a short one.`,
+      )
       if (tableFile && nodes === 1 && kind === 'sqlite') writeFileSync(tableFile, `${[...heading, ...rows].join('\n')}\n`)
       expect(short).toBeGreaterThanOrEqual(Math.ceil((55 / 67) * holdShapes.length))
     },
