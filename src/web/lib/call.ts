@@ -110,22 +110,11 @@ function messageOf(response: Response, envelope: Envelope | undefined): string {
 }
 
 const texts = defineTexts({
-  zh: {
-    unreachable: '无法连接至服务器',
-    expired: '未登录或登录已过期，请重新登录',
-    tooMany: '请求次数过多，请稍后再试',
-    internal: '服务器内部错误，请联系管理员',
-    demo: '本站仅用于演示，无服务端',
-    refused: '操作失败',
-    other: '错误：{text}',
-  },
-  en: {
-    unreachable: 'Unable to reach the server',
-    expired: 'Not logged in or login has expired, please log in again',
-    tooMany: 'Too many requests, try again later',
-    internal: 'Internal server error, contact the admin',
-    demo: 'This site is demo only, no server',
-    refused: 'The operation failed',
-    other: 'Error: {text}',
-  },
+  unreachable: ['无法连接至服务器', 'Unable to reach the server'],
+  expired: ['未登录或登录已过期，请重新登录', 'Not logged in or login has expired, please log in again'],
+  tooMany: ['请求次数过多，请稍后再试', 'Too many requests, try again later'],
+  internal: ['服务器内部错误，请联系管理员', 'Internal server error, contact the admin'],
+  demo: ['本站仅用于演示，无服务端', 'This site is demo only, no server'],
+  refused: ['操作失败', 'The operation failed'],
+  other: ['错误：{text}', 'Error: {text}'],
 })

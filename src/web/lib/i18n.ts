@@ -35,29 +35,33 @@ export function changeLanguage(language: Language): void {
   markDocument()
 }
 
-/** The texts of one screen or part; made by `defineTexts`. */
-export type Texts<Key extends string> = Readonly<Record<Language, Readonly<Record<Key, string>>>>
+/** The texts of one screen or part, each in Chinese and in English; made by `defineTexts`. */
+export type Texts<Key extends string> = Readonly<Record<Key, readonly [zh: string, en: string]>>
 
-/** The texts of a screen. A key that one language lacks does not compile. */
-export function defineTexts<const Key extends string>(texts: {
-  readonly zh: Readonly<Record<Key, string>>
-  readonly en: Readonly<Record<NoInfer<Key>, string>>
-}): Texts<Key> {
+/**
+ * The texts of a screen: `defineTexts({ title: ['令牌', 'Tokens'] })`. A text that lacks one of the two languages does not compile.
+ * Only `translations` reads the pairs, so that further languages can be overlays of the same keys.
+ */
+export function defineTexts<const Key extends string>(texts: Texts<Key>): Texts<Key> {
   return texts
+}
+
+function translations<Key extends string>(texts: Texts<Key>, key: Key): Text {
+  const [zh, en] = texts[key]
+  return { zh, en }
 }
 
 export type Say<Key extends string> = (key: Key, params?: TextParams) => string
 
 /** The texts in the current language: `const say = useText(texts)`, then `say('title')` or `say('more', { count: 3 })`. */
 export function useText<Key extends string>(texts: Texts<Key>): Say<Key> {
-  const language = useLanguage()
-  return (key, params) => fill(texts[language][key], params, language)
+  const local = useLocal()
+  return (key, params) => local(translations(texts, key), params)
 }
 
 /** A text in the current language outside of React, for messages. */
 export function textOf<Key extends string>(texts: Texts<Key>, key: Key, params?: TextParams): string {
-  const language = currentLanguage()
-  return fill(texts[language][key], params, language)
+  return localOf(translations(texts, key), params)
 }
 
 /** Returns texts of the contract in the current language: labels of enums, options, errors. */

@@ -40,6 +40,6 @@ async function answered(work: Promise<object>): Promise<Answer | undefined> {
 }
 
 const texts = defineTexts({
-  zh: { known: '此设备已添加过通行密钥', failed: '此浏览器无法使用通行密钥' },
-  en: { known: 'This device already has a passkey for your account', failed: 'This browser could not use the passkey' },
+  known: ['此设备已添加过通行密钥', 'This device already has a passkey for your account'],
+  failed: ['此浏览器无法使用通行密钥', 'This browser could not use the passkey'],
 })

@@ -102,7 +102,4 @@ function currentStatus(): Status {
   return { ...fallback, ...remembered.read() }
 }
 
-const texts = defineTexts({
-  zh: { failed: '加载状态失败' },
-  en: { failed: 'Failed to load the site status' },
-})
+const texts = defineTexts({ failed: ['加载状态失败', 'Failed to load the site status'] })

@@ -56,6 +56,5 @@ export async function* streamChat(request: ChatRequest, signal: AbortSignal): As
 }
 
 const texts = defineTexts({
-  zh: { lost: '与服务器的连接中断，请检查网络后重试' },
-  en: { lost: 'The connection to the server was lost. Check your network and try again.' },
+  lost: ['与服务器的连接中断，请检查网络后重试', 'The connection to the server was lost. Check your network and try again.'],
 })

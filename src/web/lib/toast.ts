@@ -57,6 +57,6 @@ function showFailure(cause: unknown, messageOf: (reason: string) => string): voi
 }
 
 const texts = defineTexts({
-  zh: { close: '关闭此消息', because: '{what}：{reason}' },
-  en: { close: 'Close this message', because: '{what}: {reason}' },
+  close: ['关闭此消息', 'Close this message'],
+  because: ['{what}：{reason}', '{what}: {reason}'],
 })

@@ -47,26 +47,13 @@ export function Calendar({ value, onChange, onDone }: CalendarProps) {
 }
 
 const dateTexts = defineTexts({
-  zh: {
-    previousMonth: '上个月',
-    nextMonth: '下个月',
-    previousYear: '上一年',
-    nextYear: '下一年',
-    previousDecade: '前十年',
-    nextDecade: '后十年',
-    hours: '时',
-    minutes: '分',
-    seconds: '秒',
-  },
-  en: {
-    previousMonth: 'Previous month',
-    nextMonth: 'Next month',
-    previousYear: 'Previous year',
-    nextYear: 'Next year',
-    previousDecade: 'Previous decade',
-    nextDecade: 'Next decade',
-    hours: 'Hours',
-    minutes: 'Minutes',
-    seconds: 'Seconds',
-  },
+  previousMonth: ['上个月', 'Previous month'],
+  nextMonth: ['下个月', 'Next month'],
+  previousYear: ['上一年', 'Previous year'],
+  nextYear: ['下一年', 'Next year'],
+  previousDecade: ['前十年', 'Previous decade'],
+  nextDecade: ['后十年', 'Next decade'],
+  hours: ['时', 'Hours'],
+  minutes: ['分', 'Minutes'],
+  seconds: ['秒', 'Seconds'],
 })

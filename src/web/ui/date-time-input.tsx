@@ -95,12 +95,6 @@ function CalendarButton({ label, value, onChange }: Pick<DateTimeInputProps, 'la
 }
 
 const timeTexts = defineTexts({
-  zh: {
-    open: '打开日历',
-    format: '时间格式错误，请按 2026-12-31 23:59:59 的格式填写',
-  },
-  en: {
-    open: 'Open calendar',
-    format: 'Invalid time format. Use 2026-12-31 23:59:59.',
-  },
+  open: ['打开日历', 'Open calendar'],
+  format: ['时间格式错误，请按 2026-12-31 23:59:59 的格式填写', 'Invalid time format. Use 2026-12-31 23:59:59.'],
 })

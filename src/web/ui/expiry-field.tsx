@@ -49,24 +49,12 @@ export function faultOfExpiry(at: number | undefined): string | undefined {
 }
 
 const texts = defineTexts({
-  zh: {
-    expires: '过期时间',
-    never: '永不过期',
-    help: '可以直接填写或粘贴，清空即为永不过期。',
-    format: '过期时间格式错误！请按 2026-12-31 23:59:59 的格式填写',
-    hour: '一小时',
-    day: '一天',
-    month: '一个月',
-    year: '一年',
-  },
-  en: {
-    expires: 'Expires',
-    never: 'Never expires',
-    help: 'Type, paste or select a time. Leave blank to never expire.',
-    format: 'Invalid expiry format. Use 2026-12-31 23:59:59.',
-    hour: '1 hour',
-    day: '1 day',
-    month: '1 month',
-    year: '1 year',
-  },
+  expires: ['过期时间', 'Expires'],
+  never: ['永不过期', 'Never expires'],
+  help: ['可以直接填写或粘贴，清空即为永不过期。', 'Type, paste or select a time. Leave blank to never expire.'],
+  format: ['过期时间格式错误！请按 2026-12-31 23:59:59 的格式填写', 'Invalid expiry format. Use 2026-12-31 23:59:59.'],
+  hour: ['一小时', '1 hour'],
+  day: ['一天', '1 day'],
+  month: ['一个月', '1 month'],
+  year: ['一年', '1 year'],
 })

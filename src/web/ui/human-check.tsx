@@ -7,8 +7,7 @@ import { toast } from '../lib/toast.ts'
 import styles from './human-check.module.css'
 
 const texts = defineTexts({
-  zh: { wait: '请稍后几秒重试，Turnstile 正在检查用户环境！' },
-  en: { wait: 'Retry in a few seconds, Turnstile is checking' },
+  wait: ['请稍后几秒重试，Turnstile 正在检查用户环境！', 'Retry in a few seconds, Turnstile is checking'],
 })
 
 export interface HumanCheck {

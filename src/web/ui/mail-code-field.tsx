@@ -8,22 +8,12 @@ import type { HumanCheck } from './human-check.tsx'
 import styles from './mail-code-field.module.css'
 
 const texts = defineTexts({
-  zh: {
-    label: '邮箱验证码',
-    placeholder: '6 位，3 分钟有效',
-    get: '获取验证码',
-    again: '重新发送 ({seconds})',
-    sent: '验证码发送成功，请检查你的邮箱！',
-    emailMissing: '请输入邮箱地址',
-  },
-  en: {
-    label: 'Verification code',
-    placeholder: '6 digits, valid for 3 min',
-    get: 'Get code',
-    again: 'Resend ({seconds})',
-    sent: 'Code sent. Check your inbox.',
-    emailMissing: 'Enter an email address',
-  },
+  label: ['邮箱验证码', 'Verification code'],
+  placeholder: ['6 位，3 分钟有效', '6 digits, valid for 3 min'],
+  get: ['获取验证码', 'Get code'],
+  again: ['重新发送 ({seconds})', 'Resend ({seconds})'],
+  sent: ['验证码发送成功，请检查你的邮箱！', 'Code sent. Check your inbox.'],
+  emailMissing: ['请输入邮箱地址', 'Enter an email address'],
 })
 
 export interface MailCodeFieldProps extends TextInputProps {

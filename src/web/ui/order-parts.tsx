@@ -52,6 +52,7 @@ const disputes: Readonly<Record<string, Text>> = {
 }
 
 const texts = defineTexts({
-  zh: { refunded: '已退款 {money}', disputed: '拒付：{state}', withdrawn: '已收回 {amount}' },
-  en: { refunded: '{money} refunded', disputed: 'Disputed: {state}', withdrawn: '{amount} reclaimed' },
+  refunded: ['已退款 {money}', '{money} refunded'],
+  disputed: ['拒付：{state}', 'Disputed: {state}'],
+  withdrawn: ['已收回 {amount}', '{amount} reclaimed'],
 })

@@ -6,32 +6,17 @@ import { useWrite } from '../lib/query.ts'
 import { PasswordField } from './password-field.tsx'
 
 const texts = defineTexts({
-  zh: {
-    current: '当前密码',
-    fresh: '新密码',
-    freshHint: '8 到 20 个字符，不能是常见密码',
-    repeat: '确认新密码',
-    change: '修改密码',
-    set: '设置密码',
-    changed: '密码修改成功！',
-    currentMissing: '请输入当前密码',
-    tooShort: '密码长度不得小于 8 位！',
-    tooLong: '密码长度不得超过 20 位！',
-    mismatch: '两次输入的密码不一致！',
-  },
-  en: {
-    current: 'Current password',
-    fresh: 'New password',
-    freshHint: '8 to 20 characters. Common passwords are refused.',
-    repeat: 'Confirm new password',
-    change: 'Change password',
-    set: 'Set password',
-    changed: 'Password changed',
-    currentMissing: 'Enter the current password',
-    tooShort: 'Password length must not be less than 8',
-    tooLong: 'Password length must not be more than 20',
-    mismatch: 'The two passwords entered do not match',
-  },
+  current: ['当前密码', 'Current password'],
+  fresh: ['新密码', 'New password'],
+  freshHint: ['8 到 20 个字符，不能是常见密码', '8 to 20 characters. Common passwords are refused.'],
+  repeat: ['确认新密码', 'Confirm new password'],
+  change: ['修改密码', 'Change password'],
+  set: ['设置密码', 'Set password'],
+  changed: ['密码修改成功！', 'Password changed'],
+  currentMissing: ['请输入当前密码', 'Enter the current password'],
+  tooShort: ['密码长度不得小于 8 位！', 'Password length must not be less than 8'],
+  tooLong: ['密码长度不得超过 20 位！', 'Password length must not be more than 20'],
+  mismatch: ['两次输入的密码不一致！', 'The two passwords entered do not match'],
 })
 
 /** Changes the user's own password; users of an external identity have none yet, and set a first one. */

@@ -2,20 +2,11 @@ import { defineTexts, useText } from '../lib/i18n.ts'
 import { Tag } from './tag.tsx'
 
 const texts = defineTexts({
-  zh: {
-    own: '本站设置',
-    default: '内置价格表',
-    public: '公开价格',
-    of: '{vendor} · 数据截至 {date}',
-    cheaper: '其他厂商更便宜：{vendors}',
-  },
-  en: {
-    own: 'Set on this site',
-    default: 'Built-in table',
-    public: 'Public price',
-    of: '{vendor} · data of {date}',
-    cheaper: 'Cheaper elsewhere: {vendors}',
-  },
+  own: ['本站设置', 'Set on this site'],
+  default: ['内置价格表', 'Built-in table'],
+  public: ['公开价格', 'Public price'],
+  of: ['{vendor} · 数据截至 {date}', '{vendor} · data of {date}'],
+  cheaper: ['其他厂商更便宜：{vendors}', 'Cheaper elsewhere: {vendors}'],
 })
 
 export interface PriceSourceProps {

@@ -38,4 +38,4 @@ export function useQuotaHint(written?: FormatQuota): (units: number) => string {
   }
 }
 
-const texts = defineTexts({ zh: { units: '{count} 额度' }, en: { units: '{count} {count|unit|units}' } })
+const texts = defineTexts({ units: ['{count} 额度', '{count} {count|unit|units}'] })

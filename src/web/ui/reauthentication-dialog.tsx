@@ -13,36 +13,27 @@ import { Dialog } from './dialog.tsx'
 import { PasswordField } from './password-field.tsx'
 
 const texts = defineTexts({
-  zh: {
-    title: '请先验证密码',
-    body: '此操作影响账户安全，请再次输入你的登录密码。验证后十分钟内不再询问。',
-    password: '当前密码',
-    missing: '请输入当前密码',
-    codeTitle: '请先验证身份',
-    codeBody: '此操作影响账户安全，请输入身份验证器应用中的验证码，或一个备用验证码。验证后十分钟内不再询问。',
-    code: '两步验证码',
-    codeMissing: '请输入验证码',
-    noneBody: '此操作影响账户安全，而你的账户尚无密码。请退出后重新登录，十分钟内即可进行此操作。',
-    passkey: '使用通行密钥',
-    submit: '验证',
-    cancel: '取消',
-  },
-  en: {
-    title: 'Confirm your password',
-    body: 'This action affects the security of your account. Enter your password again; you will not be asked again for ten minutes.',
-    password: 'Current password',
-    missing: 'Enter the current password',
-    codeTitle: 'Verify your identity',
-    codeBody:
-      'This action affects the security of your account. Enter a code from your authenticator app or a backup code; you will not be asked again for ten minutes.',
-    code: 'Two-factor code',
-    codeMissing: 'Enter the code',
-    noneBody:
-      'This action affects the security of your account, which has no password yet. Log out and log in again; you can then do this within ten minutes.',
-    passkey: 'Use a passkey',
-    submit: 'Verify',
-    cancel: 'Cancel',
-  },
+  title: ['请先验证密码', 'Confirm your password'],
+  body: [
+    '此操作影响账户安全，请再次输入你的登录密码。验证后十分钟内不再询问。',
+    'This action affects the security of your account. Enter your password again; you will not be asked again for ten minutes.',
+  ],
+  password: ['当前密码', 'Current password'],
+  missing: ['请输入当前密码', 'Enter the current password'],
+  codeTitle: ['请先验证身份', 'Verify your identity'],
+  codeBody: [
+    '此操作影响账户安全，请输入身份验证器应用中的验证码，或一个备用验证码。验证后十分钟内不再询问。',
+    'This action affects the security of your account. Enter a code from your authenticator app or a backup code; you will not be asked again for ten minutes.',
+  ],
+  code: ['两步验证码', 'Two-factor code'],
+  codeMissing: ['请输入验证码', 'Enter the code'],
+  noneBody: [
+    '此操作影响账户安全，而你的账户尚无密码。请退出后重新登录，十分钟内即可进行此操作。',
+    'This action affects the security of your account, which has no password yet. Log out and log in again; you can then do this within ten minutes.',
+  ],
+  passkey: ['使用通行密钥', 'Use a passkey'],
+  submit: ['验证', 'Verify'],
+  cancel: ['取消', 'Cancel'],
 })
 
 /** Authenticates the user of the session again: by password, by a code where there is a second factor, or by a passkey. */

@@ -61,20 +61,10 @@ export function TransferForm({ available, onDone }: { available: number; onDone?
 }
 
 const texts = defineTexts({
-  zh: {
-    quota: '划转额度',
-    hint: '可用额度 {available}。等价金额：{amount}',
-    least: '划转金额最低为 {least}',
-    most: '超出可用额度',
-    all: '全部划转',
-    submit: '划转',
-  },
-  en: {
-    quota: 'Amount',
-    hint: '{available} available. Equals {amount}',
-    least: 'The transfer amount is at least {least}',
-    most: 'Exceeds the available quota',
-    all: 'Max',
-    submit: 'Transfer',
-  },
+  quota: ['划转额度', 'Amount'],
+  hint: ['可用额度 {available}。等价金额：{amount}', '{available} available. Equals {amount}'],
+  least: ['划转金额最低为 {least}', 'The transfer amount is at least {least}'],
+  most: ['超出可用额度', 'Exceeds the available quota'],
+  all: ['全部划转', 'Max'],
+  submit: ['划转', 'Transfer'],
 })

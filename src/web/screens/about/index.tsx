@@ -12,12 +12,12 @@ import { ReadingPage } from '../../ui/reading-page.tsx'
 import { SiteContent } from '../../ui/site-content.tsx'
 
 const texts = defineTexts({
-  zh: { title: '关于', empty: '管理员尚未填写关于页面', hint: '管理员可在“设置 › 其他设置”中填写，支持 Markdown 和 HTML。' },
-  en: {
-    title: 'About',
-    empty: 'The admin has not written this page yet',
-    hint: 'Admins can edit it under Settings › Other, in Markdown or HTML.',
-  },
+  title: ['关于', 'About'],
+  empty: ['管理员尚未填写关于页面', 'The admin has not written this page yet'],
+  hint: [
+    '管理员可在“设置 › 其他设置”中填写，支持 Markdown 和 HTML。',
+    'Admins can edit it under Settings › Other, in Markdown or HTML.',
+  ],
 })
 
 export function Screen() {

@@ -24,6 +24,8 @@ import { texts } from './texts.ts'
 
 const DestinationForm = lazy(async () => ({ default: (await import('./destination-form.tsx')).DestinationForm }))
 
+const failing = { label: { zh: '持续失败', en: 'Failing' }, color: 'orange' }
+
 /** All destinations, or only the webhooks that subscribe to events; below them the deliveries. */
 export function DestinationsTab({ ofEvents = false }: { ofEvents?: boolean }) {
   const say = useText(texts)
@@ -84,7 +86,6 @@ function useColumns(ofEvents: boolean): Column<Destination>[] {
       inCard: 'state',
       cell: ({ status, failing_since, last_error }) => {
         const isFailing = status === destinationStatus.enabled && failing_since > 0
-        const failing = { label: { zh: texts.zh.failingSince, en: texts.en.failingSince }, color: 'orange' }
         return <StatusTag state={isFailing ? failing : destinationStatusLabels[status]} hint={last_error || undefined} />
       },
     },

@@ -8,25 +8,25 @@ import { Disclosure } from '../../ui/disclosure.tsx'
 import styles from './home.module.css'
 
 const texts = defineTexts({
-  zh: {
-    title: '从 new-api 或 one-api 迁移？',
-    hint: '用户、密码、sk- 密钥、渠道、额度、兑换码与日志由一条命令迁入，客户无需改动。',
-    look: '在服务器上运行。先试运行：报告会列出每张表将迁入、更改与拒绝的行，不写入任何数据。',
-    take: '停止旧服务后正式迁入并核对账目。旧数据库只读，随时可以退回。',
-    source: '来源可以是 SQLite 文件、MySQL 或 MariaDB 的地址或转储文件，或 PostgreSQL 的地址；LiteLLM 的配置文件可迁入其渠道。',
-    guide: '查看完整步骤（英文）',
-    hide: '不迁移，不再显示',
-  },
-  en: {
-    title: 'Moving from new-api or one-api?',
-    hint: 'Users, passwords, sk- keys, channels, balances, codes and logs come over with one command. Customers change nothing.',
-    look: 'Run it on the server. First a dry run: it reports the rows of each table that would be taken, changed or refused, and writes nothing.',
-    take: 'Then stop the old server, take everything over and check the books. The old database is only read, so that you can go back.',
-    source:
-      'The source is a SQLite file, the address or a dump of MySQL or MariaDB, or the address of PostgreSQL. Channels of LiteLLM come from its configuration.',
-    guide: 'Show all steps',
-    hide: 'Nothing to move: don’t show again',
-  },
+  title: ['从 new-api 或 one-api 迁移？', 'Moving from new-api or one-api?'],
+  hint: [
+    '用户、密码、sk- 密钥、渠道、额度、兑换码与日志由一条命令迁入，客户无需改动。',
+    'Users, passwords, sk- keys, channels, balances, codes and logs come over with one command. Customers change nothing.',
+  ],
+  look: [
+    '在服务器上运行。先试运行：报告会列出每张表将迁入、更改与拒绝的行，不写入任何数据。',
+    'Run it on the server. First a dry run: it reports the rows of each table that would be taken, changed or refused, and writes nothing.',
+  ],
+  take: [
+    '停止旧服务后正式迁入并核对账目。旧数据库只读，随时可以退回。',
+    'Then stop the old server, take everything over and check the books. The old database is only read, so that you can go back.',
+  ],
+  source: [
+    '来源可以是 SQLite 文件、MySQL 或 MariaDB 的地址或转储文件，或 PostgreSQL 的地址；LiteLLM 的配置文件可迁入其渠道。',
+    'The source is a SQLite file, the address or a dump of MySQL or MariaDB, or the address of PostgreSQL. Channels of LiteLLM come from its configuration.',
+  ],
+  guide: ['查看完整步骤（英文）', 'Show all steps'],
+  hide: ['不迁移，不再显示', 'Nothing to move: don’t show again'],
 })
 
 const hidden = storedFlag('moving-hidden', false)

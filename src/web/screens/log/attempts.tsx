@@ -1,7 +1,7 @@
 import { choices } from '../../../contract/entities/channel-choice.ts'
 import { failedAttempts, triedChannels } from '../../../contract/log-factors.ts'
 import { formatDuration } from '../../lib/format.ts'
-import { useText } from '../../lib/i18n.ts'
+import { type Say, useText } from '../../lib/i18n.ts'
 import { Tag } from '../../ui/tag.tsx'
 import { CandidateList, ChannelLink, type Try } from './candidate-list.tsx'
 import { detailsTexts } from './details-texts.ts'
@@ -73,7 +73,7 @@ function TryItem({ attempt, earlier, names }: TryProps) {
 }
 
 /** A later version may know other reasons. */
-function choiceText(say: ReturnType<typeof useText<keyof typeof detailsTexts.zh>>, choice: string): string {
+function choiceText(say: Say<keyof typeof detailsTexts>, choice: string): string {
   const known = choices.find((name) => name === choice)
   return known ? say(`chosen_${known}`) : choice
 }

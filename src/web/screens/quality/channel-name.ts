@@ -4,7 +4,7 @@ import type { texts } from './texts.ts'
 
 export function channelName(
   { channel_id: id, channel_name: name }: Pick<QualityStanding, 'channel_id' | 'channel_name'>,
-  say: Say<keyof (typeof texts)['en']>,
+  say: Say<keyof typeof texts>,
 ): string {
   return name === '' ? say('gone', { id }) : name
 }

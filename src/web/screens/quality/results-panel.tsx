@@ -131,7 +131,7 @@ function useColumns(): Column<QualityResult>[] {
   ]
 }
 
-function reasonOf({ reason, detail }: QualityFault, say: Say<keyof (typeof texts)['en']>): string {
+function reasonOf({ reason, detail }: QualityFault, say: Say<keyof typeof texts>): string {
   return reason === 'no_tool' && detail !== '' ? say('no_toolOther', { detail }) : say(reason, { detail })
 }
 

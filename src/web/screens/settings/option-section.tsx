@@ -26,7 +26,7 @@ export interface OptionSectionProps {
 }
 
 /** A setting of this card with a separate page. */
-const onwards: Readonly<Record<string, { to: string; search: Record<string, string>; label: keyof typeof texts.zh }>> = {
+const onwards: Readonly<Record<string, { to: string; search: Record<string, string>; label: keyof typeof texts }>> = {
   logs: { to: '/log', search: {}, label: 'purgeLogs' },
   budgets: { to: '/budgets', search: {}, label: 'toBudgets' },
   groups: { to: '/setting', search: { tab: 'prices' }, label: 'toPrices' },

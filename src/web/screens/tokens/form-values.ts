@@ -93,7 +93,7 @@ export function bodyOf({ count: _count, limited, ...values }: TokenValues) {
 /** The reasons by field; empty when all is well. */
 export function faultsOf(values: TokenValues) {
   const { name, remain_quota, unlimited_quota, expired_time, count, model_limits_enabled, model_limits } = values
-  const say = (key: keyof typeof texts.zh, max = 0) => textOf(texts, key, { max })
+  const say = (key: keyof typeof texts, max = 0) => textOf(texts, key, { max })
   const quota = remain_quota === '' ? -1 : Number(remain_quota)
   const wanted = Number(count)
   const nameMax = wanted > 1 ? tokenNameLengthMax - suffixLength : tokenNameLengthMax

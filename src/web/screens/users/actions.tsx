@@ -27,7 +27,7 @@ import { RowActions } from '../../ui/row-actions.tsx'
 import { allowedActions, isEnableForbidden, mayChange } from './allowed-actions.ts'
 import { texts } from './texts.ts'
 
-type Key = keyof typeof texts.zh
+type Key = keyof typeof texts
 
 /** The label and confirmation of an action; reversible actions need no confirmation. */
 interface Offer {

@@ -2,16 +2,11 @@ import { defineTexts } from '../../lib/i18n.ts'
 
 /** Texts shown before the list or the form is loaded. */
 export const headTexts = defineTexts({
-  zh: {
-    title: '用户管理',
-    description: '查找、创建和管理用户。每次管理操作都会写入日志和审计记录。',
-    addTitle: '添加用户',
-    editTitle: '编辑用户 #{id}',
-  },
-  en: {
-    title: 'Users',
-    description: 'Find, add and manage users. Every action is recorded in the log and the audit log.',
-    addTitle: 'Add a user',
-    editTitle: 'Edit user #{id}',
-  },
+  title: ['用户管理', 'Users'],
+  description: [
+    '查找、创建和管理用户。每次管理操作都会写入日志和审计记录。',
+    'Find, add and manage users. Every action is recorded in the log and the audit log.',
+  ],
+  addTitle: ['添加用户', 'Add a user'],
+  editTitle: ['编辑用户 #{id}', 'Edit user #{id}'],
 })

@@ -4,7 +4,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { texts } from './texts.ts'
 import styles from './wallet.module.css'
 
-type Words = Say<keyof typeof texts.zh>
+type Words = Say<keyof typeof texts>
 
 /** Why a balance changed, in a sentence; with the reference number of the cause. */
 export function Explanation({ row }: { row: LedgerRow }) {

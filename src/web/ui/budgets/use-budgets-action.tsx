@@ -20,4 +20,4 @@ export function useBudgetsAction(of: BudgetsOf): { readonly action: RowAction; r
   }
 }
 
-const texts = defineTexts({ zh: { budgets: '预算' }, en: { budgets: 'Budgets' } })
+const texts = defineTexts({ budgets: ['预算', 'Budgets'] })

@@ -9,18 +9,10 @@ import { PasswordForm } from '../password-form.tsx'
 import styles from './shell.module.css'
 
 const texts = defineTexts({
-  zh: {
-    title: '您正在使用默认密码！',
-    body: '请立刻修改默认密码！任何知道它的人都能接管本站。',
-    change: '修改密码',
-    later: '稍后再说',
-  },
-  en: {
-    title: 'You are using the default password',
-    body: 'Change it now: anyone who knows it can take over this site.',
-    change: 'Change password',
-    later: 'Later',
-  },
+  title: ['您正在使用默认密码！', 'You are using the default password'],
+  body: ['请立刻修改默认密码！任何知道它的人都能接管本站。', 'Change it now: anyone who knows it can take over this site.'],
+  change: ['修改密码', 'Change password'],
+  later: ['稍后再说', 'Later'],
 })
 
 /** The key in session storage that records that the dialog was shown. */

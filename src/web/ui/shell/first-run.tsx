@@ -9,24 +9,13 @@ import { Notice } from '../notice.tsx'
 import styles from './shell.module.css'
 
 const texts = defineTexts({
-  zh: {
-    title: '开始使用：第 {step} 步，共 3 步',
-    channel: '添加渠道，本站才有上游可用。',
-    token: '创建令牌，程序用它访问本站。',
-    call: '发出第一个请求，看看一切是否就绪。',
-    channelDo: '添加渠道',
-    tokenDo: '创建令牌',
-    callDo: '发送请求',
-  },
-  en: {
-    title: 'Getting started: step {step} of 3',
-    channel: 'Add a channel to connect this site to an upstream.',
-    token: 'Create a token that apps use to call this site.',
-    call: 'Send your first request to check that everything works.',
-    channelDo: 'Add channel',
-    tokenDo: 'Create token',
-    callDo: 'Send request',
-  },
+  title: ['开始使用：第 {step} 步，共 3 步', 'Getting started: step {step} of 3'],
+  channel: ['添加渠道，本站才有上游可用。', 'Add a channel to connect this site to an upstream.'],
+  token: ['创建令牌，程序用它访问本站。', 'Create a token that apps use to call this site.'],
+  call: ['发出第一个请求，看看一切是否就绪。', 'Send your first request to check that everything works.'],
+  channelDo: ['添加渠道', 'Add channel'],
+  tokenDo: ['创建令牌', 'Create token'],
+  callDo: ['发送请求', 'Send request'],
 })
 
 /** A site that has answered once needs no reminder, and is not asked about again. */

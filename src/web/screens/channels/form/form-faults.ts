@@ -14,7 +14,7 @@ import { texts } from './texts.ts'
 
 /** The reasons by field; empty when all is well. Members of the settings have fields of their own, named by `faultName`. */
 export function faultsOf(values: ChannelValues, type: ChannelType | undefined, isNew: boolean): Record<string, string> {
-  const say = (key: keyof typeof faultTexts.zh) => textOf(faultTexts, key)
+  const say = (key: keyof typeof faultTexts) => textOf(faultTexts, key)
   const keys = keysOf(values.key)
   const more = listOf(values.more_models)
   const isUnclear = keys.length > 1 && values.lines === 'one' && !type?.key_has_lines

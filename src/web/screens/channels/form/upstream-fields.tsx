@@ -14,7 +14,7 @@ import { texts } from './texts.ts'
 /** The only type whose upstream has organizations. */
 const organizationType = 1
 /** Types with their own rule for the address. */
-const baseUrlHelps: Readonly<Record<number, keyof typeof texts.zh>> = {
+const baseUrlHelps: Readonly<Record<number, keyof typeof texts>> = {
   3: 'baseUrlAzure',
   8: 'baseUrlWhole',
   36: 'baseUrlMusic',
@@ -83,7 +83,7 @@ export function UpstreamFields({ form, types, type, channel, onKeys }: UpstreamF
   )
 }
 
-function baseUrlHelp(type: ChannelType | undefined): keyof typeof texts.zh {
+function baseUrlHelp(type: ChannelType | undefined): keyof typeof texts {
   return baseUrlHelps[type?.id ?? 0] ?? (type?.needs_base_url ? 'baseUrlNeeded' : 'baseUrlHelp')
 }
 

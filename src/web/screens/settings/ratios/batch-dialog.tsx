@@ -17,7 +17,7 @@ const modes = [
   { mode: 'completion', label: 'completion' },
   { mode: 'both', label: 'batchBoth' },
   { mode: 'cache', label: 'batchCache' },
-] as const satisfies readonly { mode: BatchMode; label: keyof (typeof texts)['zh'] }[]
+] as const satisfies readonly { mode: BatchMode; label: keyof typeof texts }[]
 
 export interface BatchDialogProps {
   readonly models: readonly string[]
