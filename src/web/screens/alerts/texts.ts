@@ -49,7 +49,6 @@ export const texts = defineTexts({
   previewNoData: ['过去 7 天内没有可用的数据。', 'No data for the last 7 days.'],
   previewSince: ['数据始于 {time}。', 'Data is available since {time}.'],
   testNone: ['该规则没有通知目标。', 'This rule has no destinations.'],
-  testTitle: ['测试结果', 'Test result'],
 
   silences: ['静默', 'Silences'],
   silencesHint: [

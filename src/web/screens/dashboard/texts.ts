@@ -50,5 +50,4 @@ export const texts = defineTexts({
     'Usage from tokens and the playground is aggregated here by hour.',
   ],
   showMonth: ['查看最近 30 天', 'Show the last 30 days'],
-  coarser: ['跨度超过 31 天时按天统计。', 'Ranges longer than 31 days are grouped by day.'],
 })

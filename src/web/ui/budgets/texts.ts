@@ -1,7 +1,6 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
 export const texts = defineTexts({
-  budgets: ['预算', 'Budgets'],
   title: ['{name} 的预算', 'Budgets of {name}'],
   addTo: ['为 {name} 添加预算', 'Add budget for {name}'],
   editOf: ['编辑 {name} 的预算', 'Edit budget of {name}'],

@@ -25,5 +25,4 @@ export const texts = defineTexts({
   delete: ['删除', 'Delete'],
   deleteTitle: ['删除此视图？', 'Delete this view?'],
   rename: ['重命名', 'Rename'],
-  done: ['完成', 'Done'],
 })

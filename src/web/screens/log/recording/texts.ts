@@ -3,7 +3,6 @@ import { defineTexts } from '../../../lib/i18n.ts'
 export const texts = defineTexts({
   title: ['调用记录', 'Recording'],
   open: ['打开记录', 'Open recording'],
-  hint: ['此次调用的请求与回复已被记录', 'Request and response of this call were recorded'],
   again: ['在操练场重新运行', 'Run again in the playground'],
   againNone: [
     '此请求不是完整的对话，无法在操练场运行',
