@@ -48,7 +48,7 @@ export function DeliveriesPanel() {
               {
                 kind: 'select',
                 name: 'state',
-                label: say('stateFilter'),
+                label: say('state'),
                 choices: Object.entries(deliveryStateLabels).map(([value, { label }]) => ({ value, label: local(label) })),
               },
             ]}

@@ -44,7 +44,7 @@ export function DestinationsTab({ ofEvents = false }: { ofEvents?: boolean }) {
   const empty = ofEvents
     ? { title: say('webhooksEmpty'), hint: say('webhooksEmptyHint') }
     : { title: say('destinationsEmpty'), hint: say('destinationsEmptyHint') }
-  const label = say(ofEvents ? 'tabWebhooks' : 'tabDestinations')
+  const label = say(ofEvents ? 'tabWebhooks' : 'destinations')
 
   return (
     <Stack gap="lg">

@@ -34,7 +34,7 @@ export function HistoryTab() {
       rowKey={({ id }) => id}
       page={state.page}
       onPage={state.onPage}
-      toolbar={<ListFilters filters={[{ kind: 'select', name: 'rule', label: say('ruleFilter'), choices }]} {...state} />}
+      toolbar={<ListFilters filters={[{ kind: 'select', name: 'rule', label: say('rule'), choices }]} {...state} />}
       empty={{ title: say('historyEmpty'), hint: say('historyEmptyHint'), icon: <IconBell /> }}
     />
   )

@@ -29,7 +29,7 @@ export function Screen() {
         tabs={[
           { value: 'rules', label: say('tabRules') },
           { value: 'history', label: say('tabHistory') },
-          { value: 'destinations', label: say('tabDestinations') },
+          { value: 'destinations', label: say('destinations') },
           { value: 'webhooks', label: say('tabWebhooks') },
         ]}
         value={tab}

@@ -45,7 +45,7 @@ export function SilenceForm({ rule, onDone }: { rule: AlertRuleId | undefined; o
       onSubmit={form.onSubmit(({ until = 0, ...body }) => save.mutate({ body: { ...body, until } }))}
     >
       <Select
-        label={say('silenceRule')}
+        label={say('rule')}
         allowDeselect={false}
         data={[
           { value: '', label: say('silenceAll') },
@@ -54,7 +54,7 @@ export function SilenceForm({ rule, onDone }: { rule: AlertRuleId | undefined; o
         {...form.getInputProps('rule')}
       />
       <Autocomplete
-        label={say('silenceSubject')}
+        label={say('subject')}
         description={say('silenceSubjectHelp')}
         data={[...firing.keys()]}
         filter={({ options }) => options}

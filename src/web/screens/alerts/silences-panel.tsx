@@ -53,11 +53,11 @@ function useColumns(): Column<AlertSilence>[] {
   return [
     {
       key: 'rule',
-      title: say('silenceRule'),
+      title: say('rule'),
       heads: true,
       cell: ({ rule }) => (rule === '' ? say('silenceAll') : local(alertRuleText(rule).label)),
     },
-    { key: 'subject', title: say('silenceSubject'), cell: ({ subject }) => subject || say('silenceAllSubjects') },
+    { key: 'subject', title: say('subject'), cell: ({ subject }) => subject || say('silenceAllSubjects') },
     { key: 'until', title: say('until'), cell: ({ until }) => <TimeText seconds={until} /> },
     { key: 'by', title: say('createdBy'), cell: ({ created_by }) => created_by },
     { key: 'comment', title: say('comment'), cell: ({ comment }) => comment || null },

@@ -8,7 +8,6 @@ export const texts = defineTexts({
   ],
   tabRules: ['规则', 'Rules'],
   tabHistory: ['历史', 'History'],
-  tabDestinations: ['通知目标', 'Destinations'],
   tabWebhooks: ['事件 Webhook', 'Event webhooks'],
 
   rule: ['规则', 'Rule'],
@@ -57,9 +56,7 @@ export const texts = defineTexts({
   ],
   silencesNone: ['没有生效中的静默', 'No active silences'],
   addSilence: ['添加静默', 'Add silence'],
-  silenceRule: ['规则', 'Rule'],
   silenceAll: ['全部规则', 'All rules'],
-  silenceSubject: ['对象', 'Subject'],
   silenceSubjectHelp: [
     '选择正在告警的对象，或填写如 channel:5；留空为全部对象。',
     'Choose what is firing now, or enter e.g. channel:5. Leave blank for all.',
@@ -81,7 +78,6 @@ export const texts = defineTexts({
   stillFiring: ['告警中', 'Firing'],
   messages: ['已发送', 'Messages'],
   messagesNone: ['未发送', 'None'],
-  ruleFilter: ['规则', 'Rule'],
   historyEmpty: ['没有告警记录', 'No alerts yet'],
   historyEmptyHint: ['规则触发后会出现在这里，保留 90 天。', 'Alerts appear here when a rule fires. They are kept for 90 days.'],
 
@@ -129,6 +125,5 @@ export const texts = defineTexts({
   next: ['下次重试 {time}', 'Next retry {time}'],
   sendAgain: ['重新发送', 'Send again'],
   queued: ['已加入发送队列', 'Queued'],
-  stateFilter: ['状态', 'Status'],
   destinationFilter: ['通知目标', 'Destination'],
 })

@@ -26,8 +26,6 @@ export const texts = defineTexts({
   search: ['搜索 ID 或名称', 'Search by ID or name'],
   modelFilter: ['模型', 'Model'],
   groupFilter: ['分组', 'Group'],
-  statusFilter: ['状态', 'Status'],
-  typeFilter: ['类型', 'Type'],
   tagFilter: ['标签（完整）', 'Tag (exact)'],
   emptyTitle: ['还没有渠道', 'No channels yet'],
   emptyHint: [

@@ -18,11 +18,11 @@ export function useFilters(): readonly Filter[] {
     {
       kind: 'select',
       name: 'type',
-      label: say('typeFilter'),
+      label: say('type'),
       width: 150,
       choices: (types.data ?? []).map(({ id, label }) => ({ value: String(id), label: local(label) })),
     },
-    { kind: 'select', name: 'status', label: say('statusFilter'), width: 120, choices: statuses },
+    { kind: 'select', name: 'status', label: say('status'), width: 120, choices: statuses },
     {
       kind: 'select',
       name: 'group',

@@ -72,7 +72,7 @@ function CallRow({ requestId }: { requestId: string }) {
     <div className={styles.row}>
       <Facts
         facts={[
-          { label: say('rowModel'), value: row.model_name },
+          { label: say('model'), value: row.model_name },
           { label: say('rowTokens'), value: `${formatCount(row.prompt_tokens)} / ${formatCount(row.completion_tokens)}` },
           { label: say('rowCost'), value: <QuotaText units={row.quota} /> },
           { label: say('rowTime'), value: say('seconds', { seconds: row.use_time }) },

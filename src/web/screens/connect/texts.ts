@@ -49,7 +49,6 @@ export const texts = defineTexts({
   refused: ['请求失败（{status}）', 'The request failed ({status})'],
   lost: ['无法连接到服务器，请检查网络后重试', 'Unable to reach the server. Check your network and try again.'],
   answerEmpty: ['（应答没有文字）', '(the response has no text)'],
-  rowModel: ['模型', 'Model'],
   rowTokens: ['输入 / 输出', 'Input / output'],
   rowCost: ['费用', 'Cost'],
   rowTime: ['用时', 'Duration'],

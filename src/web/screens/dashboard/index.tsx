@@ -178,11 +178,11 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
               <StepsTable series={series} steps={steps} nameOf={nameOf} format={format} hint={hint} />
             </Disclosure>
           </Panel>
-          <Panel title={say('shares')} description={total}>
+          <Panel title={say('share')} description={total}>
             <div className={styles.shares}>
               <Suspense fallback={<Skeleton height={210} />}>
                 <ShareRing
-                  label={`${say('shares')}, ${total}`}
+                  label={`${say('share')}, ${total}`}
                   series={series.filter(({ key }) => key !== refundsKey)}
                   values={sharesOf(sums, metric)}
                   nameOf={nameOf}

@@ -20,7 +20,7 @@ export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
   return (
     // It scrolls separately, so it must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls has to be reached by keyboard
-    <section className={styles.scroll} tabIndex={0} aria-label={say('shares')}>
+    <section className={styles.scroll} tabIndex={0} aria-label={say('share')}>
       <table className={styles.table} data-metric={metric}>
         <thead>
           <tr>

@@ -34,7 +34,6 @@ export const texts = defineTexts({
   averageHint: ['所选时间内每分钟的平均值', 'Average per minute in the selected time range'],
   distribution: ['消耗分布', 'Usage over time'],
   distributionHint: ['时区：{zone}', 'Time zone: {zone}'],
-  shares: ['占比', 'Share'],
   total: ['总计：{value}', 'Total: {value}'],
   asTable: ['以表格查看', 'View as table'],
   name: ['名称', 'Name'],

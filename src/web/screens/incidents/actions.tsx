@@ -26,7 +26,7 @@ export function Actions({ incident: { id, title }, onEdit, onUpdate, onDeleted }
     <RowActions
       name={title}
       actions={[
-        { label: say('update'), icon: <IconMessagePlus {...actionIcon} />, primary: true, onClick: onUpdate },
+        { label: say('publishUpdate'), icon: <IconMessagePlus {...actionIcon} />, primary: true, onClick: onUpdate },
         { label: say('edit'), icon: <IconPencil {...actionIcon} />, onClick: onEdit },
         deleteAction(say, { object: title, onClick: () => remove.mutate({ params: { id } }) }),
       ]}

@@ -15,7 +15,7 @@ export function UpdateFields({ kind, form }: UpdateFieldsProps) {
   return (
     <>
       <Select
-        label={say('newState')}
+        label={say('state')}
         allowDeselect={false}
         data={incidentStates[kind].map((value) => ({ value, label: local(incidentStateLabels[value]) }))}
         {...form.getInputProps('state')}

@@ -14,7 +14,7 @@ export function SecondFactor({ onLeave, onDone }: { onLeave: () => void; onDone?
   const say = useText(entryTexts)
   const form = useForm({
     initialValues: { code: '' },
-    validate: { code: (text) => (text.trim() === '' ? say('secondMissing') : null) },
+    validate: { code: (text) => (text.trim() === '' ? say('codeMissing') : null) },
   })
   const enter = useWrite('POST /api/user/login/second', {
     success: say('success'),
@@ -40,7 +40,7 @@ export function SecondFactor({ onLeave, onDone }: { onLeave: () => void; onDone?
       <Stack gap="md">
         <p className={styles.hint}>{say('secondHint')}</p>
         <TextInput
-          label={say('secondCode')}
+          label={say('code')}
           size="md"
           autoComplete="one-time-code"
           autoCapitalize="none"

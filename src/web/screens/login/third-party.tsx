@@ -125,8 +125,8 @@ function WechatButton({ onSecondFactor }: { onSecondFactor: () => void }) {
     title: say('wechatTitle'),
     hint: say('wechatHint'),
     qr: say('wechatQr'),
-    code: say('wechatCode'),
-    missing: say('wechatCodeMissing'),
+    code: say('code'),
+    missing: say('codeMissing'),
     submit: say('wechatSubmit'),
   }
   return (

@@ -39,7 +39,7 @@ export function ModelsCard() {
             aria-expanded={expanded}
             onClick={() => expandedChoice.write(!expanded)}
           >
-            {expanded ? say('modelsLess') : say('modelsMore', { count: hidden })}
+            {expanded ? say('showFewer') : say('modelsMore', { count: hidden })}
           </Anchor>
         )}
       </div>

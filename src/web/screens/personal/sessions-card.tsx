@@ -60,7 +60,7 @@ export function SessionsCard() {
           </ul>
           {sessions.data.length > fewMax && (
             <Button variant="subtle" size="compact-md" mt="xs" aria-expanded={all} onClick={() => setAll(!all)}>
-              {all ? say('sessionsFew') : say('sessionsAll', { count: sessions.data.length })}
+              {all ? say('showFewer') : say('sessionsAll', { count: sessions.data.length })}
             </Button>
           )}
         </>

@@ -28,7 +28,7 @@ export const texts = defineTexts({
   modelsHint: ['点击模型名称即可复制。', 'Click a name to copy it.'],
   modelsNone: ['暂无可用模型', 'No models available'],
   modelsMore: ['更多 {count} 个模型', '{count} more {count|model|models}'],
-  modelsLess: ['收起', 'Show fewer'],
+  showFewer: ['收起', 'Show fewer'],
 
   copy: ['复制', 'Copy'],
   cancel: ['取消', 'Cancel'],
@@ -118,7 +118,6 @@ export const texts = defineTexts({
 
   sessions: ['登录设备', 'Active sessions'],
   sessionsAll: ['显示全部 {count} 个', 'Show all {count}'],
-  sessionsFew: ['收起', 'Show fewer'],
   sessionsHint: ['不认识的设备？退出它并修改密码。', 'If you do not recognize a session, log it out and change your password.'],
   sessionsEnd: ['退出其他所有设备', 'Log out all other sessions'],
   sessionsEndTitle: ['退出其他所有设备？', 'Log out all other sessions?'],

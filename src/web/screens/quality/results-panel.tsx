@@ -68,7 +68,7 @@ function useFilters({ models, standings }: QualityCheck): readonly Filter[] {
     {
       kind: 'select',
       name: 'channel',
-      label: say('channelFilter'),
+      label: say('channel'),
       choices: [...channels].map(([id, label]) => ({ value: String(id), label })),
     },
     ...(models.length > 1
@@ -76,7 +76,7 @@ function useFilters({ models, standings }: QualityCheck): readonly Filter[] {
           {
             kind: 'select',
             name: 'model',
-            label: say('modelFilter'),
+            label: say('model'),
             choices: models.map((value) => ({ value, label: value })),
           } as const,
         ]
@@ -84,7 +84,7 @@ function useFilters({ models, standings }: QualityCheck): readonly Filter[] {
     {
       kind: 'select',
       name: 'outcome',
-      label: say('outcomeFilter'),
+      label: say('outcome'),
       choices: qualityOutcomes.map((value) => ({ value, label: say(value) })),
     },
   ]

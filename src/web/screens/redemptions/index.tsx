@@ -69,7 +69,7 @@ function useFilters(): readonly Filter[] {
     {
       kind: 'select',
       name: 'status',
-      label: say('statusFilter'),
+      label: say('status'),
       choices: [...states, { value: String(redemptionFilters.expired), label: say('expiredUnused') }],
     },
   ]

@@ -16,7 +16,6 @@ export const texts = defineTexts({
   ],
   cleanedUp: ['已删除 {count} 个无效兑换码', '{count} invalid {count|code|codes} deleted'],
   search: ['搜索名称、ID 或完整兑换码', 'Search name, ID or full code'],
-  statusFilter: ['状态', 'Status'],
   expiredUnused: ['已过期', 'Expired'],
   emptyTitle: ['还没有兑换码', 'No redemption codes yet'],
   emptyHint: ['一次最多生成 100 个，生成后可下载为文本文件。', 'Generate up to 100 at once and download them as a text file.'],

@@ -67,17 +67,17 @@ function useFilters(): readonly Filter[] {
   const groups = useQuery(read('GET /api/user/self/groups'))
   return [
     { kind: 'search', name: 'keyword', label: say('search') },
-    { kind: 'text', name: 'token', label: say('keyFilter'), width: 180 },
+    { kind: 'text', name: 'token', label: say('key'), width: 180 },
     {
       kind: 'select',
       name: 'status',
-      label: say('statusFilter'),
+      label: say('status'),
       choices: Object.entries(tokenStatusLabels).map(([value, { label }]) => ({ value, label: local(label) })),
     },
     {
       kind: 'select',
       name: 'group',
-      label: say('groupFilter'),
+      label: say('group'),
       choices: [...Object.keys(groups.data ?? {}), 'auto'].map((group) => ({ value: group, label: group })),
     },
   ]

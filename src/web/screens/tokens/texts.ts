@@ -11,9 +11,6 @@ export const texts = defineTexts({
   ],
   noticeClose: ['不再提示', 'Don’t show again'],
   search: ['搜索令牌名称', 'Search token names'],
-  keyFilter: ['密钥', 'Key'],
-  statusFilter: ['状态', 'Status'],
-  groupFilter: ['分组', 'Group'],
   emptyTitle: ['还没有令牌', 'No tokens yet'],
   emptyHint: [
     '创建一个令牌，把它填进你的客户端或 SDK 就可以调用模型。',

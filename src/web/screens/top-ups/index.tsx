@@ -65,7 +65,7 @@ function useFilters(): readonly Filter[] {
     {
       kind: 'select',
       name: 'status',
-      label: say('statusFilter'),
+      label: say('status'),
       choices: Object.entries(topUpStatusLabels).map(([value, { label }]) => ({ value, label: local(label) })),
     },
     {

@@ -7,7 +7,6 @@ export const texts = defineTexts({
     'Online top-ups of all users. An order is credited only after the payment provider confirms it. Refunds and chargebacks are recorded here, and an admin decides whether to reclaim the quota.',
   ],
   search: ['搜索订单号、用户名或用户 ID', 'Search order number, username or user ID'],
-  statusFilter: ['状态', 'Status'],
   providerFilter: ['支付平台', 'Provider'],
   epay: ['易支付', 'Epay'],
   stripe: ['Stripe', 'Stripe'],

@@ -32,19 +32,19 @@ export function useFilters(): readonly Filter[] {
     {
       kind: 'select',
       name: 'group',
-      label: say('groupFilter'),
+      label: say('group'),
       choices: (groups.data ?? []).map((group) => ({ value: group, label: group })),
     },
     {
       kind: 'select',
       name: 'role',
-      label: say('roleFilter'),
+      label: say('role'),
       choices: Object.entries(roleLabels).map(([value, { label }]) => ({ value, label: local(label) })),
     },
     {
       kind: 'select',
       name: 'state',
-      label: say('stateFilter'),
+      label: say('status'),
       choices: [...statuses, { value: deletedState, label: say('deleted') }],
     },
   ]

@@ -34,7 +34,7 @@ export function GroupDialog({ users, done, onClose }: GroupDialogProps) {
         <Select
           data-autofocus
           label={say('group')}
-          placeholder={say('groupFilter')}
+          placeholder={say('group')}
           data={groups.data ?? []}
           value={group}
           onChange={setGroup}

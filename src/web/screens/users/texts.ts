@@ -20,9 +20,6 @@ export const texts = defineTexts({
   noTokens: ['该用户没有令牌', 'This user has no tokens'],
   add: ['添加用户', 'Add user'],
   search: ['搜索 ID、用户名、显示名称或邮箱', 'Search ID, name or email'],
-  groupFilter: ['分组', 'Group'],
-  roleFilter: ['角色', 'Role'],
-  stateFilter: ['状态', 'Status'],
   deleted: ['已注销', 'Deleted'],
 
   id: ['ID', 'ID'],

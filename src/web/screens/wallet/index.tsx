@@ -32,7 +32,7 @@ export function Screen() {
         tabs={[
           { value: 'top-up', label: say('tabTopUp') },
           { value: 'orders', label: say('tabOrders') },
-          { value: 'statement', label: say('tabStatement') },
+          { value: 'statement', label: say('statement') },
         ]}
         value={tab}
         onChange={show}

@@ -35,7 +35,7 @@ export function StatementTab() {
         list={list}
         totalAtLeast={totalAtLeast}
         columns={useColumns(isWhole)}
-        filters={[{ kind: 'select', name: 'kind', label: say('kindFilter'), choices: useKinds(), width: 200 }]}
+        filters={[{ kind: 'select', name: 'kind', label: say('kind'), choices: useKinds(), width: 200 }]}
         empty={{ title: say('statementEmpty'), hint: say('statementEmptyHint'), icon: <IconListDetails /> }}
       />
     </div>

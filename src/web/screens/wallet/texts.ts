@@ -5,7 +5,6 @@ export const texts = defineTexts({
   description: ['充值、兑换，以及余额的每一笔变动。', 'Top up, redeem codes and view every change to your balance.'],
   tabTopUp: ['充值', 'Top up'],
   tabOrders: ['充值订单', 'Orders'],
-  tabStatement: ['账单', 'Statement'],
 
   balance: ['当前余额', 'Balance'],
   used: ['历史消耗', 'Total used'],
@@ -93,7 +92,6 @@ export const texts = defineTexts({
     '充值、兑换或调用模型后，每一笔都会记在这里。',
     'Top-ups, redeemed codes and model calls are listed here.',
   ],
-  kindFilter: ['类型', 'Type'],
   at: ['时间', 'Time'],
   kind: ['类型', 'Type'],
   explanation: ['说明', 'Description'],

@@ -49,7 +49,7 @@ function HeaderRow({ row, rows, index, change, isChecked }: RowProps<HeaderDraft
       <Select
         aria-label={`${say('ruleAction')} ${of}`}
         data={[
-          { value: 'set', label: say('headerSet') },
+          { value: 'set', label: say('set') },
           { value: 'remove', label: say('headerRemove') },
         ]}
         allowDeselect={false}

@@ -102,7 +102,6 @@ export const texts = defineTexts({
   headerAdd: ['添加请求头', 'Add header'],
   headerName: ['请求头 {index}', 'header {index}'],
   headerField: ['名称', 'Name'],
-  headerSet: ['设为', 'Set'],
   headerRemove: ['去掉', 'Remove'],
   twice: ['名称重复', 'Duplicate name'],
 
