@@ -6,6 +6,7 @@ import { useText } from '../../../lib/i18n.ts'
 import { invalidate, read } from '../../../lib/query.ts'
 import { toast } from '../../../lib/toast.ts'
 import { confirmDiscard } from '../../../ui/confirm.tsx'
+import { texts as settingsTexts } from '../texts.ts'
 import {
   faultyModels,
   type ModelPrices,
@@ -37,6 +38,7 @@ export interface PriceEditing {
 /** The price table and its unsaved changes: nothing is charged before they are applied. */
 export function usePriceTable(): PriceEditing {
   const say = useText(texts)
+  const saySettings = useText(settingsTexts)
   const client = useQueryClient()
   const options = useQuery(read('GET /api/option/'))
   const [drafts, setDrafts] = useState<PriceDrafts>({})
@@ -70,15 +72,15 @@ export function usePriceTable(): PriceEditing {
       return
     }
     const changed = Object.entries(writeTable(optionTexts, drafts))
-    if (changed.length === 0) return toast.warn(say('nothingChanged'))
+    if (changed.length === 0) return toast.warn(saySettings('nothingChanged'))
     setSaving(true)
     const results = await Promise.allSettled(changed.map(([key, value]) => call('PUT /api/option/', { body: { key, value } })))
     await invalidate(client, ['GET /api/option/', 'GET /api/pricing/proposals', 'GET /api/pricing/models'])
     setSaving(false)
     const failed = results.filter(({ status }) => status === 'rejected').length
-    if (failed > 0) return toast.error(say(failed < changed.length ? 'partlyFailed' : 'failed'))
+    if (failed > 0) return toast.error(saySettings(failed < changed.length ? 'partlyFailed' : 'failed'))
     setDrafts({})
-    toast.success(say('saved'))
+    toast.success(saySettings('saved'))
   }
 
   return { saved, table: withDrafts(saved, drafts), drafts, options: optionTexts, set, undo: () => setDrafts({}), apply, saving }
