@@ -8,7 +8,7 @@ import { DataRows } from './data-rows.tsx'
 import styles from './data-table.module.css'
 import { Empty } from './empty.tsx'
 import { ErrorView } from './error-view.tsx'
-import { type DataTableProps, groupsOf, rowsOf } from './listing.ts'
+import { type DataTableProps, groupsOf } from './listing.ts'
 import { Pager } from './pager.tsx'
 import { SortSelect } from './sort-select.tsx'
 import { texts } from './texts.ts'
@@ -19,12 +19,16 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const {
     label,
     name,
-    list,
+    rows,
+    total,
+    totalAtLeast,
+    isFetching = false,
+    error,
+    onRetry,
     page,
     onPage,
     sort,
     onSort,
-    totalAtLeast,
     selected,
     onSelect,
     bulkActions,
@@ -39,7 +43,6 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const size = usePageSize()
   const { hidden, chosen, choose } = useHiddenColumns(name, props.columns)
   const columns = props.columns.filter((column) => !hidden.has(column.key))
-  const rows = rowsOf(list.data)
   const selecting = selected !== undefined && selected.size > 0
   const Body = narrow ? DataCards : DataRows
 
@@ -53,11 +56,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           {name && !narrow && <ColumnChooser columns={props.columns} hidden={hidden} onChange={choose} />}
         </div>
       )}
-      <div className={styles.progress} data-busy={list.isFetching && !list.isPending} />
-      {list.isPending && !list.error ? (
+      <div className={styles.progress} data-busy={isFetching && rows !== undefined} />
+      {rows === undefined && error ? (
+        <ErrorView error={error} onRetry={onRetry} />
+      ) : rows === undefined ? (
         <Loading columns={columns.length} rows={Math.min(size, 10)} narrow={narrow} />
-      ) : !list.data ? (
-        <ErrorView error={list.error} onRetry={() => void list.refetch()} />
       ) : rows.length === 0 ? (
         <Empty {...(empty ?? { title: say('empty') })} />
       ) : (
@@ -72,12 +75,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </Button>
         </section>
       )}
-      {page !== undefined && onPage && list.data && (rows.length > 0 || page > 1) && (
+      {page !== undefined && onPage && rows && (rows.length > 0 || page > 1) && (
         <Pager
           page={page}
           onPage={onPage}
           shown={props.groupOf ? groupsOf({ rows, groupOf: props.groupOf }).length : rows.length}
-          total={'total' in list.data ? list.data.total : undefined}
+          total={total}
           atLeast={totalAtLeast}
         />
       )}

@@ -5,24 +5,14 @@ import { DataTable } from './data-table.tsx'
 import type { EmptyProps } from './empty.tsx'
 import { useFilteredEmpty } from './filtered-empty.tsx'
 import { type Filter, ListFilters } from './list-filters.tsx'
-import { type DataTableProps, type ListState, type RowKey, rowsOf } from './listing.ts'
+import type { DataTableProps, ListState, RowKey, TableRows } from './listing.ts'
 import { type Action, perform } from './row-action.ts'
 
-type OfTable<Row> = Pick<
-  DataTableProps<Row>,
-  | 'label'
-  | 'columns'
-  | 'list'
-  | 'dense'
-  | 'tall'
-  | 'totalAtLeast'
-  | 'expand'
-  | 'isOpen'
-  | 'card'
-  | 'isMuted'
-  | 'isLit'
-  | 'groupOf'
->
+type OfTable<Row> = TableRows<Row> &
+  Pick<
+    DataTableProps<Row>,
+    'label' | 'columns' | 'dense' | 'tall' | 'expand' | 'isOpen' | 'card' | 'isMuted' | 'isLit' | 'groupOf'
+  >
 
 /** One list, declared once: its columns, filters, row actions and bulk actions. */
 export interface ListTableProps<Row> extends OfTable<Row> {
@@ -42,8 +32,8 @@ export interface ListTableProps<Row> extends OfTable<Row> {
 }
 
 export function ListTable<Row extends { readonly id: number }>(props: ListTableProps<Row>) {
-  const { name, list, state, filters, tools, empty, rowActions, bulkActions, ...table } = props
-  const { selected, select } = useSelection(rowsOf(list.data))
+  const { name, state, filters, tools, empty, rowActions, bulkActions, ...table } = props
+  const { selected, select } = useSelection(props.rows ?? [])
   const nothingMatches = useFilteredEmpty(state.onReset)
   const forget = (id: RowKey) => select(new Set([...selected.keys()].filter((key) => key !== id)))
   const bulk = bulkActions?.([...selected.values()], () => select(new Set()))
@@ -52,7 +42,6 @@ export function ListTable<Row extends { readonly id: number }>(props: ListTableP
     <DataTable
       {...table}
       name={name}
-      list={list}
       rowKey={({ id }) => id}
       page={state.page}
       onPage={state.onPage}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Column, cellsOf, groupsOf, rowsOf } from './listing.ts'
+import { type Column, cellsOf, groupsOf, pageOf, rowsOf } from './listing.ts'
 
 it('groups rows under their headings, in any order', () => {
   const groupOf = (row: string) => ({ key: row.charAt(0), title: row.charAt(0).toUpperCase() })
@@ -42,4 +42,11 @@ it('reads the rows of either form of answer', () => {
   expect(rowsOf({ items: [1], total: 9 })).toEqual([1])
   expect(rowsOf([1])).toEqual([1])
   expect(rowsOf(undefined)).toEqual([])
+})
+
+it('cuts a page out of all rows, and shows the last page where rows of a later one have vanished', () => {
+  expect(pageOf([1, 2, 3, 4, 5], 2, 2)).toEqual({ rows: [3, 4], total: 5, page: 2 })
+  expect(pageOf([1, 2, 3], 9, 2)).toEqual({ rows: [3], total: 3, page: 2 })
+  expect(pageOf([], 3, 2)).toEqual({ rows: [], total: 0, page: 1 })
+  expect(pageOf(undefined, 3, 2)).toEqual({ rows: undefined, total: 0, page: 1 })
 })

@@ -1,4 +1,3 @@
-import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { ViewedList } from '../../contract/entities/saved-view.ts'
 import type { SearchValue } from '../lib/search-params.ts'
@@ -75,22 +74,39 @@ export interface Viewed extends Pick<ListState, 'page' | 'search' | 'onSearch'> 
   readonly filters: readonly Filter[]
 }
 
-/** The reply of list routes: a bare array, whose total is unknown, or a page. */
-export type Listing<Row> = readonly Row[] | { readonly items: readonly Row[]; readonly total: number }
+/** The reply of list routes: a bare array, or a page, which has its total where the route counts rows. */
+export type Listing<Row> = readonly Row[] | { readonly items: readonly Row[]; readonly total?: number }
 
-export interface DataTableProps<Row> {
+export type RowOf<Reply> = Reply extends readonly (infer Row)[]
+  ? Row
+  : Reply extends { readonly items: readonly (infer Row)[] }
+    ? Row
+    : never
+
+/** The rows of a table, and how loading them goes. */
+export interface TableRows<Row> {
+  /** Those of the page shown; undefined until they are loaded. */
+  readonly rows: readonly Row[] | undefined
+  /** The number of rows on all pages, where it is known. */
+  readonly total?: number
+  /** There may be more rows than `total` says. */
+  readonly totalAtLeast?: boolean
+  readonly isFetching?: boolean
+  /** Why the rows could not be loaded. */
+  readonly error?: Error | null
+  readonly onRetry?: () => void
+}
+
+export interface DataTableProps<Row> extends TableRows<Row> {
   /** Names the table for screen readers. */
   readonly label: string
   /** The choice of columns is stored under this name; without it there is no choice. */
   readonly name?: string
   readonly columns: readonly Column<Row>[]
-  readonly list: Pick<UseQueryResult<Listing<Row>>, 'data' | 'error' | 'isPending' | 'isFetching' | 'refetch'>
   readonly rowKey: (row: Row) => RowKey
   /** The page shown, counted from 1. Without it everything is on one page. */
   readonly page?: number
   readonly onPage?: (page: number) => void
-  /** There may be more rows than the list's total says. */
-  readonly totalAtLeast?: boolean
   readonly sort?: Sort
   readonly onSort?: (sort: Sort) => void
   readonly selected?: ReadonlySet<RowKey>
@@ -124,6 +140,13 @@ export interface DataTableProps<Row> {
 export function rowsOf<Row>(listing: Listing<Row> | undefined): readonly Row[] {
   if (!listing) return []
   return 'items' in listing ? listing.items : listing
+}
+
+/** One page of rows that are all here, or the last page when the rows of a later one have vanished. */
+export function pageOf<Row>(all: readonly Row[] | undefined, page: number, size: number) {
+  const total = all?.length ?? 0
+  const shown = Math.min(page, Math.max(1, Math.ceil(total / size)))
+  return { rows: all?.slice((shown - 1) * size, shown * size), total, page: shown }
 }
 
 export type BodyProps<Row> = DataTableProps<Row> & { readonly rows: readonly Row[] }

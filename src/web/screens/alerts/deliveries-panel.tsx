@@ -6,6 +6,7 @@ import { read, useWrite } from '../../lib/query.ts'
 import { formatTime } from '../../lib/times.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { ListFilters } from '../../ui/list-filters.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import type { Column } from '../../ui/listing.ts'
 import { Panel } from '../../ui/panel.tsx'
@@ -19,11 +20,7 @@ export function DeliveriesPanel() {
   const say = useText(texts)
   const local = useLocal()
   const state = useListState({ destination: 0, state: '' })
-  const list = useQuery({
-    ...read('GET /api/alert/delivery/', { query: { ...state.asked, ...state.paging } }),
-    placeholderData: (last) => last,
-    refetchInterval: 10_000,
-  })
+  const list = useList('GET /api/alert/delivery/', state, { every: 10_000 })
   const { data: destinations = [] } = useQuery(read('GET /api/alert/destination/'))
   return (
     <Panel title={say('deliveries')} description={say('deliveriesHint')}>
@@ -31,7 +28,7 @@ export function DeliveriesPanel() {
         label={say('deliveries')}
         dense
         columns={useColumns()}
-        list={list}
+        {...list}
         rowKey={({ id }) => id}
         page={state.page}
         onPage={state.onPage}

@@ -1,6 +1,5 @@
 import { Button, Stack } from '@mantine/core'
 import { IconPencil, IconPlus, IconSend, IconWebhook } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import {
   type Destination,
@@ -9,9 +8,10 @@ import {
   destinationStatusLabels,
 } from '../../../contract/entities/destination.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { read, useWrite } from '../../lib/query.ts'
+import { useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
 import { DataTable } from '../../ui/data-table.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import type { Column } from '../../ui/listing.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
@@ -29,11 +29,7 @@ const failing = { label: { zh: '持续失败', en: 'Failing' }, color: 'orange' 
 /** All destinations, or only the webhooks that subscribe to events; below them the deliveries. */
 export function DestinationsTab({ ofEvents = false }: { ofEvents?: boolean }) {
   const say = useText(texts)
-  const list = useQuery({
-    ...read('GET /api/alert/destination/'),
-    refetchInterval: 15_000,
-    select: (all) => (ofEvents ? all.filter(({ events }) => events.length > 0) : all),
-  })
+  const list = useList('GET /api/alert/destination/', {}, { every: 15_000 })
   const [drawer, setDrawer] = useState<{ readonly shown: Destination | undefined }>()
   const close = () => setDrawer(undefined)
   const add = (
@@ -52,7 +48,8 @@ export function DestinationsTab({ ofEvents = false }: { ofEvents?: boolean }) {
         <DataTable
           label={label}
           columns={useColumns(ofEvents)}
-          list={list}
+          {...list}
+          rows={ofEvents ? list.rows?.filter(({ events }) => events.length > 0) : list.rows}
           rowKey={({ id }) => id}
           isMuted={({ status }) => status !== destinationStatus.enabled}
           rowActions={(shown) => <Actions destination={shown} onEdit={() => setDrawer({ shown })} />}

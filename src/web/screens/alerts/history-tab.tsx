@@ -1,11 +1,10 @@
 import { IconBell } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { type Alert, alertRuleIds, alertRuleText } from '../../../contract/entities/alert.ts'
 import { inOwnLanguage } from '../../../contract/text.ts'
 import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { ListFilters } from '../../ui/list-filters.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import type { Column } from '../../ui/listing.ts'
 import { Tag } from '../../ui/tag.tsx'
@@ -19,18 +18,14 @@ export function HistoryTab() {
   const say = useText(texts)
   const local = useLocal()
   const state = useListState({ rule: '' })
-  const list = useQuery({
-    ...read('GET /api/alert/history/', { query: { ...state.asked, ...state.paging } }),
-    placeholderData: (last) => last,
-    refetchInterval: 30_000,
-  })
+  const list = useList('GET /api/alert/history/', state, { every: 30_000 })
   const choices = alertRuleIds.map((value) => ({ value, label: local(alertRuleText(value).label) }))
   return (
     <DataTable
       label={say('tabHistory')}
       dense
       columns={useColumns()}
-      list={list}
+      {...list}
       rowKey={({ id }) => id}
       page={state.page}
       onPage={state.onPage}

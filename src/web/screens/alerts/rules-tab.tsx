@@ -7,6 +7,7 @@ import { useLocal, useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
 import { DataTable } from '../../ui/data-table.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import type { Column } from '../../ui/listing.ts'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
@@ -28,7 +29,7 @@ type Opened = { readonly edit: AlertRule } | { readonly silence: AlertRule | und
 export function RulesTab() {
   const say = useText(texts)
   const local = useLocal()
-  const list = useQuery({ ...read('GET /api/alert/rule/'), refetchInterval: 15_000 })
+  const list = useList('GET /api/alert/rule/', {}, { every: 15_000 })
   const [opened, setOpened] = useState<Opened>()
   const close = () => setOpened(undefined)
   return (
@@ -36,7 +37,7 @@ export function RulesTab() {
       <DataTable
         label={say('tabRules')}
         columns={useColumns()}
-        list={list}
+        {...list}
         rowKey={({ rule }) => rule}
         isMuted={({ enabled }) => !enabled}
         rowActions={(rule) => (

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { type AlertSilence, alertRuleText } from '../../../contract/entities/alert.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { read, useWrite } from '../../lib/query.ts'
+import { useWrite } from '../../lib/query.ts'
 import { DataTable } from '../../ui/data-table.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import type { Column } from '../../ui/listing.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -13,7 +13,6 @@ import { texts } from './texts.ts'
 /** The silenced rules and subjects, with the end of each silence. */
 export function SilencesPanel({ onAdd }: { onAdd: () => void }) {
   const say = useText(texts)
-  const list = useQuery(read('GET /api/alert/silence/'))
   return (
     <Panel
       title={say('silences')}
@@ -28,7 +27,7 @@ export function SilencesPanel({ onAdd }: { onAdd: () => void }) {
         label={say('silences')}
         dense
         columns={useColumns()}
-        list={list}
+        {...useList('GET /api/alert/silence/', {})}
         rowKey={({ id }) => id}
         rowActions={({ id }) => <EndButton id={id} />}
         empty={{ title: say('silencesNone') }}

@@ -1,13 +1,12 @@
 import { IconGauge } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import { type Budget, budgetScopeLabels, budgetScopes } from '../../../contract/entities/budget.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { BudgetActions } from '../../ui/budgets/budget-actions.tsx'
 import { useBudgetColumns } from '../../ui/budgets/columns.tsx'
 import { ListFrame } from '../../ui/list-frame.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { texts } from './texts.ts'
@@ -21,11 +20,7 @@ export function Screen() {
   const local = useLocal()
   const isAdmin = useMay('admin')
   const state = useListState({ scope: '' })
-  const { asked, paging } = state
-  const list = useQuery({
-    ...read('GET /api/budget/', { query: { scope: scopeIn(asked.scope), ...paging } }),
-    placeholderData: (last) => last,
-  })
+  const list = useList('GET /api/budget/', { query: { scope: scopeIn(state.asked.scope), ...state.paging } })
   const [drawer, setDrawer] = useState<{ readonly budget: Budget | undefined }>()
   const close = () => setDrawer(undefined)
   return (
@@ -35,7 +30,7 @@ export function Screen() {
         title={say('title')}
         description={say(isAdmin ? 'description' : 'ownDescription')}
         state={state}
-        list={list}
+        {...list}
         columns={useBudgetColumns({ withSubject: true })}
         filters={[
           {

@@ -5,6 +5,7 @@ import { type BudgetScope, budgetScopeLabels, budgetScopes } from '../../../cont
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
+import { rowsOf } from '../../ui/listing.ts'
 import { texts } from './texts.ts'
 
 export interface SubjectValue {
@@ -110,8 +111,6 @@ function useOffers(scope: Exclude<BudgetScope, 'model'>, typed: string): Offer[]
   })
   const groups = useQuery({ ...read('GET /api/group/'), enabled: scope === 'group' })
   const named = ({ id, name }: { id: number; name: string }): Offer => ({ value: String(id), label: `${name} #${id}` })
-  const rowsOf = <Row,>(found: readonly Row[] | { readonly items: readonly Row[] } | undefined): readonly Row[] =>
-    !found ? [] : 'items' in found ? found.items : found
   switch (scope) {
     case 'user':
       return (users.data?.items ?? []).map(({ id, username }) => named({ id, name: username }))

@@ -7,7 +7,6 @@ import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { ListFrame } from '../../ui/list-frame.tsx'
-import { rowsOf } from '../../ui/listing.ts'
 import { Actions } from './actions.tsx'
 import { useBulkActions } from './bulk-actions.ts'
 import { ChannelDialogs, type Opened } from './channel-dialogs.tsx'
@@ -38,14 +37,15 @@ export function ChannelList({ added, onAdd, onEdit, onKeys }: ChannelListProps) 
   const sayHead = useText(headTexts)
   const { data: types = [] } = useChannelTypes()
   const { list, state, byTag, filter } = useChannelList(added)
-  const health = useChannelHealth(rowsOf(list.data).map(({ id }) => id))
+  const { rows = [] } = list
+  const health = useChannelHealth(rows.map(({ id }) => id))
   const jobs = useJobs()
   const { data: changes = [] } = useQuery({ ...read('GET /api/channel/model_changes'), enabled: jobs.knowsModels })
   const [opened, setOpened] = useState<Opened>()
   // Deleted rows may have been selected: the selection is cleared.
   const [cleared, setCleared] = useState(0)
   const onChanges = () => setOpened({ kind: 'changes' })
-  const groupOf = useTagGroups(list.data, (tagged) => setOpened({ kind: 'tag', tagged }))
+  const groupOf = useTagGroups(rows, (tagged) => setOpened({ kind: 'tag', tagged }))
 
   return (
     <>
@@ -56,7 +56,7 @@ export function ChannelList({ added, onAdd, onEdit, onKeys }: ChannelListProps) 
         title={sayHead('title')}
         description={sayHead('description')}
         state={state}
-        list={list}
+        {...list}
         columns={useColumns({
           types,
           onTag: byTag ? undefined : (tag) => state.change({ tag }),
@@ -105,7 +105,7 @@ export function ChannelList({ added, onAdd, onEdit, onKeys }: ChannelListProps) 
           </Suspense>
         )}
       </ListFrame>
-      <ChannelDialogs opened={opened} channels={rowsOf(list.data)} jobs={jobs} onClose={() => setOpened(undefined)} />
+      <ChannelDialogs opened={opened} channels={rows} jobs={jobs} onClose={() => setOpened(undefined)} />
     </>
   )
 }

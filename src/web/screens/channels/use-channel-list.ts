@@ -1,6 +1,7 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQueries } from '@tanstack/react-query'
 import type { Channel } from '../../../contract/entities/channel.ts'
 import { read } from '../../lib/query.ts'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 
 const addedMax = 10
@@ -17,14 +18,12 @@ export function useChannelList(added: readonly number[]) {
   const sort = { key: state.sort?.key === 'id' ? 'id' : 'priority', descending: true }
 
   const filter = { ...texts, status: status || undefined, type: type || undefined, id_sort: sort.key === 'id' }
-  const paging = { p: state.page - 1, page_size: state.paging.page_size, paged: true }
-  const list = useQuery({
-    ...read('GET /api/channel/search', { query: { ...filter, tag_mode: byTag, untagged: true, ...paging } }),
-    placeholderData: (last) => last,
+  const list = useList('GET /api/channel/search', {
+    query: { ...filter, tag_mode: byTag, untagged: true, ...state.pagingFromZero },
   })
   const onTop = useAdded(byTag ? [] : added)
   return {
-    list: list.data && 'items' in list.data ? { ...list, data: withOnTop(list.data, onTop) } : list,
+    list: { ...list, rows: list.rows && [...onTop, ...list.rows.filter(({ id }) => !onTop.some((row) => row.id === id))] },
     byTag,
     /** The query for the file of the list. */
     filter,
@@ -45,9 +44,4 @@ function useAdded(ids: readonly number[]): readonly Channel[] {
     const rows = data && 'items' in data ? data.items : []
     return rows.filter(({ id }) => id === ids[index])
   })
-}
-
-function withOnTop<Page extends { readonly items: readonly Channel[] }>(page: Page, onTop: readonly Channel[]): Page {
-  const ids = new Set(onTop.map(({ id }) => id))
-  return { ...page, items: [...onTop, ...page.items.filter(({ id }) => !ids.has(id))] }
 }

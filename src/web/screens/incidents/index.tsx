@@ -1,13 +1,12 @@
 import { Button } from '@mantine/core'
 import { IconSpeakerphone } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, useState } from 'react'
 import { type AdminIncident, incidentKinds, isEnded } from '../../../contract/entities/incident.ts'
 import { useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
 import { ListFrame } from '../../ui/list-frame.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { Actions } from './actions.tsx'
@@ -27,10 +26,7 @@ interface Drawer {
 export function Screen() {
   const say = useText(texts)
   const state = useListState({ keyword: '', kind: '', state: '' }, { sort: '-id' })
-  const list = useQuery({
-    ...read('GET /api/incident/', { query: { ...state.asked, ...state.order, ...state.paging } }),
-    placeholderData: (last) => last,
-  })
+  const list = useList('GET /api/incident/', state)
   const [drawer, setDrawer] = useState<Drawer>()
   const close = () => setDrawer(undefined)
 
@@ -41,7 +37,7 @@ export function Screen() {
         title={say('title')}
         description={say('description')}
         state={state}
-        list={list}
+        {...list}
         columns={useColumns()}
         filters={useFilters()}
         isMuted={(incident) => isEnded(incident.state)}

@@ -32,7 +32,7 @@ export function Screen() {
   const state = useLogState()
   const filter = filterOf(state.asked, isAdmin)
   const every = live && liveEveryMs
-  const { list, totalAtLeast } = useLogList({ isAdmin, filter, order: state.order, paging: state.paging, every })
+  const list = useLogList({ isAdmin, filter, order: state.order, paging: state.paging, every })
 
   const searchedTo = list.data?.searched_to ?? 0
 
@@ -51,8 +51,8 @@ export function Screen() {
       name="log"
       title={say('title')}
       state={state}
-      list={live ? { ...list, isFetching: false } : list}
-      totalAtLeast={totalAtLeast}
+      {...list}
+      isFetching={list.isFetching && !live}
       columns={useColumns(isAdmin)}
       filters={useFilterInputs(isAdmin, state.asked)}
       isOpen={() => state.asked.request_id !== ''}
@@ -108,7 +108,7 @@ export function Screen() {
               <Button
                 size="compact-sm"
                 variant="default"
-                loading={list.isPlaceholderData}
+                loading={list.isPrevious}
                 onClick={() => state.change({ page: state.paging.p + 1 })}
               >
                 {say('searchOn')}

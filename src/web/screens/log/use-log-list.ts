@@ -1,8 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { logsCountedAhead } from '../../../contract/entities/log.ts'
 import type { CallReply } from '../../lib/call.ts'
 import { useKeyedState } from '../../lib/keyed-state.ts'
-import { read } from '../../lib/query.ts'
+import { useList } from '../../ui/list-rows.ts'
 import { withFactors } from './factors.ts'
 import type { LogFilter } from './filters.ts'
 
@@ -23,15 +23,10 @@ export function useLogList({ isAdmin, filter, order, paging, every }: LogListInp
   const trail = useKeyedState(JSON.stringify([filter, order, page_size]), freshTrail)
   const before = trail.places.get(page) ?? ''
   const line = isAdmin ? 'GET /api/log/' : 'GET /api/log/self'
-  const list = useQuery({
-    ...read(line, { query: { ...filter, ...order, ...paging, before } }),
-    refetchInterval: every,
-    placeholderData: (last) => last,
-    select: withRows,
-  })
-
+  const list = useList(line, { query: { ...filter, ...order, ...paging, before } }, { every })
   const { data } = list
-  if (!data || list.isPlaceholderData) return { list, totalAtLeast: trail.more }
+  const rows = useMemo(() => data && rowsWithFactors(data), [data])
+  if (!data || list.isPrevious) return { ...list, rows, totalAtLeast: trail.more }
   if (data.next !== '') trail.places.set(page + 1, data.next)
   if (before === '') {
     trail.total = data.total
@@ -39,13 +34,13 @@ export function useLogList({ isAdmin, filter, order, paging, every }: LogListInp
   }
   const seen = (page - 1) * page_size + data.items.length
   const total = Math.max(trail.total, data.next === '' ? seen : seen + 1)
-  return { list: { ...list, data: { ...data, total } }, totalAtLeast: trail.more }
+  return { ...list, rows, total, totalAtLeast: trail.more }
 }
 
 /** The known part of a list with one filter: the cursors of its pages, and its number of rows, or a lower bound. */
 const freshTrail = () => ({ places: new Map<number, string>(), total: 0, more: false })
 
-function withRows(page: CallReply<'GET /api/log/' | 'GET /api/log/self'>) {
+function rowsWithFactors(page: CallReply<'GET /api/log/' | 'GET /api/log/self'>) {
   const names = 'channel_names' in page ? page.channel_names : {}
-  return { ...page, items: page.items.map((log) => withFactors(log, names)) }
+  return page.items.map((log) => withFactors(log, names))
 }

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { IconCalculator, IconCopy, IconDownload, IconTag } from '@tabler/icons-react'
-import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { csvText } from '../../../contract/csv.ts'
@@ -18,7 +18,8 @@ import { DataTable } from '../../ui/data-table.tsx'
 import { Empty, type EmptyProps } from '../../ui/empty.tsx'
 import { HeadButton } from '../../ui/head-button.tsx'
 import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
-import type { Listing, RowKey } from '../../ui/listing.ts'
+import { loadingOf } from '../../ui/list-rows.ts'
+import { pageOf, type RowKey } from '../../ui/listing.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { usePriceColumns } from './columns.tsx'
@@ -52,12 +53,8 @@ function PriceList({ answer }: { answer: ReturnType<typeof usePriceList> }) {
   const group = names.includes(values.group) ? values.group : names.includes(own) ? own : (names[0] ?? own)
   const ratio = ratios[group] ?? 1
   const rows = wantedRows(answer.data?.data ?? [], { ...values, group })
-  const page = Math.min(values.page, Math.max(1, Math.ceil(rows.length / pageSize)))
-  const items = rows.slice((page - 1) * pageSize, page * pageSize)
   const example = answer.data?.data.find(({ model_name }) => model_name === picked)
   const columns = usePriceColumns({ group, ratio, perUsd, onGroup: (next) => change({ group: next }) })
-  const { error, isPending, isFetching, refetch } = answer
-  const list = { error, isPending, isFetching, refetch, data: answer.data && { items, total: rows.length } }
 
   return (
     <>
@@ -80,10 +77,9 @@ function PriceList({ answer }: { answer: ReturnType<typeof usePriceList> }) {
         name="pricing"
         label={say('title')}
         columns={columns}
-        // One reply has all rows, and the pages are cut here; the rest of the query is that of the list.
-        list={list as Pick<UseQueryResult<Listing<PriceRow>>, 'data' | 'error' | 'isPending' | 'isFetching' | 'refetch'>}
+        {...loadingOf(answer)}
+        {...pageOf(answer.data && rows, values.page, pageSize)}
         rowKey={(row) => row.model_name}
-        page={page}
         onPage={(next) => change({ page: next })}
         sort={{ key: values.sort, descending: values.down }}
         onSort={({ key, descending }) => change({ sort: key, down: descending })}

@@ -1,10 +1,10 @@
 import { IconListDetails, IconPencil, IconPlayerPlay, IconTargetArrow } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { QualityCheck } from '../../../contract/entities/quality-check.ts'
 import { useText } from '../../lib/i18n.ts'
-import { read, useWrite } from '../../lib/query.ts'
+import { useWrite } from '../../lib/query.ts'
 import { ListFrame } from '../../ui/list-frame.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import type { Column } from '../../ui/listing.ts'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
@@ -25,18 +25,14 @@ interface Props {
 export function CheckList({ onAdd, onEdit }: Props) {
   const say = useText(texts)
   const state = useListState({ keyword: '' })
-  const list = useQuery({
-    ...read('GET /api/quality_check/', { query: { ...state.asked, ...state.paging } }),
-    placeholderData: (last) => last,
-    refetchInterval: ({ state: { data } }) => refetchOf(data?.items),
-  })
+  const list = useList('GET /api/quality_check/', state, { every: refetchOf })
   return (
     <ListFrame
       name="quality-checks"
       title={say('title')}
       description={say('description')}
       state={state}
-      list={list}
+      {...list}
       columns={useColumns()}
       filters={[{ kind: 'search', name: 'keyword', label: say('search'), width: 260 }]}
       isMuted={({ enabled }) => !enabled}

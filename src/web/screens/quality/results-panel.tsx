@@ -15,6 +15,7 @@ import { read } from '../../lib/query.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { type Filter, ListFilters } from '../../ui/list-filters.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import type { Column } from '../../ui/listing.ts'
 import { Panel } from '../../ui/panel.tsx'
@@ -32,24 +33,19 @@ const colors: Readonly<Record<QualityOutcome, string>> = { passed: 'green', fail
 export function ResultsPanel({ check }: { check: QualityCheck }) {
   const say = useText(texts)
   const state = useListState({ channel: 0, model: '', outcome: '' })
-  const asked = read('GET /api/quality_check/:id/results', {
-    params: { id: check.id },
-    query: { ...state.asked, ...state.paging },
-  })
-  const list = useQuery({
-    ...asked,
-    // Part of the key, because a run that has ended has added results.
-    queryKey: [...asked.queryKey, check.last_run_at],
-    placeholderData: (last) => last,
-    refetchInterval: refetchOf([check]),
-  })
+  const list = useList(
+    'GET /api/quality_check/:id/results',
+    { params: { id: check.id }, query: state.query },
+    // A run that has ended has added results.
+    { every: refetchOf([check]), version: check.last_run_at },
+  )
   return (
     <Panel title={say('results')}>
       <DataTable
         label={say('results')}
         dense
         columns={useColumns()}
-        list={list}
+        {...list}
         rowKey={({ id }) => id}
         page={state.page}
         onPage={state.onPage}

@@ -1,12 +1,12 @@
 import { IconEraser, IconTicket } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import { redemptionFilters, redemptionStatus, redemptionStatusLabels } from '../../../contract/entities/redemption.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { read, useWrite } from '../../lib/query.ts'
+import { useWrite } from '../../lib/query.ts'
 import { HeadButton } from '../../ui/head-button.tsx'
 import type { Filter } from '../../ui/list-filters.tsx'
 import { ListFrame } from '../../ui/list-frame.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import { perform } from '../../ui/row-action.ts'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
@@ -21,11 +21,7 @@ const RedemptionForm = lazy(async () => ({ default: (await import('./form.tsx'))
 export function Screen() {
   const say = useText(texts)
   const state = useListState({ keyword: '', status: 0 }, { sort: '-id' })
-  const { asked, order, paging } = state
-  const list = useQuery({
-    ...read('GET /api/redemption/search', { query: { ...asked, ...order, ...paging } }),
-    placeholderData: (last) => last,
-  })
+  const list = useList('GET /api/redemption/search', state)
   /** The subject of the form in the drawer: new codes or the one with this id. */
   const [drawer, setDrawer] = useState<{ readonly id: number | undefined }>()
   const close = () => setDrawer(undefined)
@@ -37,7 +33,7 @@ export function Screen() {
         title={say('title')}
         description={say('description')}
         state={state}
-        list={list}
+        {...list}
         columns={useColumns()}
         filters={useFilters()}
         isMuted={(code) => code.status !== redemptionStatus.unused || isExpired(code)}
@@ -46,7 +42,7 @@ export function Screen() {
         file={{
           line: 'GET /api/redemption/export.csv',
           name: 'redemption-codes.csv',
-          query: asked,
+          query: state.asked,
           hint: say('exportHint'),
         }}
         add={{ label: say('add'), first: say('emptyAction'), onClick: () => setDrawer({ id: undefined }) }}

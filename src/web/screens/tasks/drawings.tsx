@@ -1,17 +1,16 @@
 import { IconPhoto } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { drawingActionLabels, tasksCountedAhead } from '../../../contract/entities/task.ts'
 import { useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
 import { useMay } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { startOfDay } from '../../lib/times.ts'
 import { ListFrame } from '../../ui/list-frame.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { useDrawingColumns } from './drawing-columns.tsx'
-import { filterOf, pageOf, useTaskInputs, useTaskState } from './filters.ts'
+import { filterOf, useTaskInputs, useTaskState } from './filters.ts'
 import { everyWhileRunning, RefreshButton } from './refresh.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
@@ -25,11 +24,8 @@ export function Screen() {
   const { mj_notify_enabled: hasNotices } = useStatus()
   const state = useTaskState(startOfDay(29))
   const filter = { ...filterOf(state.asked, isAdmin, 1000), mj_id: state.asked.id }
-  const list = useQuery({
-    ...read(isAdmin ? 'GET /api/mj/' : 'GET /api/mj/self', { query: { ...filter, ...pageOf(state) } }),
-    placeholderData: (before) => before,
-    refetchInterval: everyWhileRunning,
-  })
+  const query = { ...filter, ...state.order, ...state.pagingFromZero }
+  const list = useList(isAdmin ? 'GET /api/mj/' : 'GET /api/mj/self', { query }, { every: everyWhileRunning })
   const address = `${useServerAddress()}/mj/submit/imagine`
 
   return (
@@ -38,8 +34,8 @@ export function Screen() {
       name="drawings"
       title={say('drawings')}
       state={state}
-      list={list}
-      totalAtLeast={list.data && 'total' in list.data && list.data.total >= tasksCountedAhead}
+      {...list}
+      totalAtLeast={(list.total ?? 0) >= tasksCountedAhead}
       columns={useDrawingColumns(isAdmin)}
       filters={useTaskInputs(drawingActionLabels, states, isAdmin)}
       file={{ line: isAdmin ? 'GET /api/mj/export.csv' : 'GET /api/mj/self/export.csv', name: 'drawings.csv', query: filter }}

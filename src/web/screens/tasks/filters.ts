@@ -21,11 +21,6 @@ export function filterOf(
   return isAdmin ? { ...asked, channel_id, username } : asked
 }
 
-/** The query of the page and its order. */
-export function pageOf({ page, paging, order }: TaskState) {
-  return { ...order, p: page - 1, page_size: paging.page_size, paged: true }
-}
-
 export function useTaskInputs(
   actions: Readonly<Record<string, Label>>,
   states: readonly string[],

@@ -1,17 +1,16 @@
 import { Button } from '@mantine/core'
 import { IconListDetails, IconMusic } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { musicActionLabels, type Task, tasksCountedAhead } from '../../../contract/entities/task.ts'
 import { useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
 import { useMay } from '../../lib/session.ts'
 import { startOfDay } from '../../lib/times.ts'
 import { ListFrame } from '../../ui/list-frame.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { actionIcon } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { showText } from './cells.tsx'
-import { filterOf, pageOf, useTaskInputs, useTaskState } from './filters.ts'
+import { filterOf, useTaskInputs, useTaskState } from './filters.ts'
 import { useMusicColumns } from './music-columns.tsx'
 import { everyWhileRunning, RefreshButton } from './refresh.tsx'
 import { texts } from './texts.ts'
@@ -24,11 +23,8 @@ export function Screen() {
   const isAdmin = useMay('admin')
   const state = useTaskState(startOfDay())
   const filter = { ...filterOf(state.asked, isAdmin, 1), task_id: state.asked.id }
-  const list = useQuery({
-    ...read(isAdmin ? 'GET /api/task/' : 'GET /api/task/self', { query: { ...filter, ...pageOf(state) } }),
-    placeholderData: (before) => before,
-    refetchInterval: everyWhileRunning,
-  })
+  const query = { ...filter, ...state.order, ...state.pagingFromZero }
+  const list = useList(isAdmin ? 'GET /api/task/' : 'GET /api/task/self', { query }, { every: everyWhileRunning })
   const address = `${useServerAddress()}/suno/submit/music`
 
   return (
@@ -37,8 +33,8 @@ export function Screen() {
       name="tasks"
       title={say('tasks')}
       state={state}
-      list={list}
-      totalAtLeast={list.data && 'total' in list.data && list.data.total >= tasksCountedAhead}
+      {...list}
+      totalAtLeast={(list.total ?? 0) >= tasksCountedAhead}
       columns={useMusicColumns(isAdmin)}
       filters={useTaskInputs(musicActionLabels, states, isAdmin)}
       rowActions={(row) => <TaskActions row={row} />}

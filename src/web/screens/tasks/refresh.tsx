@@ -3,7 +3,6 @@ import { IconRefresh } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useText } from '../../lib/i18n.ts'
 import { invalidate, type ReadLine } from '../../lib/query.ts'
-import { type Listing, rowsOf } from '../../ui/listing.ts'
 import { texts } from './texts.ts'
 
 export function RefreshButton({ lines }: { lines: readonly ReadLine[] }) {
@@ -21,9 +20,6 @@ export function RefreshButton({ lines }: { lines: readonly ReadLine[] }) {
 const everyMs = 10_000
 
 /** The refresh interval of a list: only while a task in it is running. */
-export function everyWhileRunning(query: {
-  readonly state: { readonly data: Listing<{ readonly status: string }> | undefined }
-}): number | false {
-  const continues = rowsOf(query.state.data).some(({ status }) => status !== 'SUCCESS' && status !== 'FAILURE')
-  return continues && everyMs
+export function everyWhileRunning(tasks: readonly { readonly status: string }[]): number | false {
+  return tasks.some(({ status }) => status !== 'SUCCESS' && status !== 'FAILURE') && everyMs
 }

@@ -39,7 +39,7 @@ export function Screen() {
           </>
         }
         state={state}
-        list={list}
+        {...list}
         columns={useColumns()}
         filters={useFilters()}
         isMuted={({ status }) => status !== tokenStatus.enabled}

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { read } from '../../lib/query.ts'
 import type { SearchValue } from '../../lib/search-params.ts'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 
 /**
@@ -13,14 +12,9 @@ export function useTokenList() {
   const filtered = state.filtered || token !== ''
 
   const { status, ...texts } = state.asked
-  const paging = { ...state.order, p: state.page - 1, page_size: state.paging.page_size, paged: true }
   const search = { ...texts, token, status: status || undefined }
-  const list = useQuery({
-    ...(filtered
-      ? read('GET /api/token/search', { query: { ...search, ...paging } })
-      : read('GET /api/token/', { query: paging })),
-    placeholderData: (last) => last,
-  })
+  const query = { ...(filtered ? search : {}), ...state.order, ...state.pagingFromZero }
+  const list = useList(filtered ? 'GET /api/token/search' : 'GET /api/token/', { query })
 
   function onChange({ token: key, ...patch }: Record<string, SearchValue>): void {
     if (key !== undefined) setToken(String(key))

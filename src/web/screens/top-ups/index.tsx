@@ -1,13 +1,12 @@
 import { Button } from '@mantine/core'
 import { IconReceipt2 } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { type AdminTopUp, paymentProviders, topUpStatus, topUpStatusLabels } from '../../../contract/entities/top-up.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
 import { ListFrame } from '../../ui/list-frame.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import { Actions, type TopUpAction } from './actions.tsx'
 import { useColumns } from './columns.tsx'
@@ -18,10 +17,7 @@ const ActionDialog = lazy(async () => ({ default: (await import('./action-dialog
 export function Screen() {
   const say = useText(texts)
   const state = useListState({ keyword: '', status: '', provider: '' }, { sort: '-id' })
-  const list = useQuery({
-    ...read('GET /api/topup/', { query: { ...state.asked, ...state.order, ...state.paging } }),
-    placeholderData: (last) => last,
-  })
+  const list = useList('GET /api/topup/', state)
   const [action, setAction] = useState<{ action: TopUpAction; order: AdminTopUp }>()
 
   return (
@@ -31,7 +27,7 @@ export function Screen() {
         title={say('title')}
         description={say('description')}
         state={state}
-        list={list}
+        {...list}
         columns={useColumns()}
         filters={useFilters()}
         rowActions={(order) => <Actions order={order} onAction={(wanted) => setAction({ action: wanted, order })} />}

@@ -1,12 +1,11 @@
 import { IconUsers } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { type User, userStatus } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
 import { ListFrame } from '../../ui/list-frame.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import { Actions } from './actions.tsx'
 import { useBulkActions } from './bulk-actions.tsx'
@@ -31,10 +30,7 @@ export function UserList({ onAdd, onEdit, onQuota }: UserListProps) {
   const state = useListState({ keyword: '', group: '', role: 0, state: '' }, { sort: '-id' })
   const search = searchOf(state.asked)
   const { key: sort, descending } = state.sort ?? { key: 'id', descending: true }
-  const list = useQuery({
-    ...read('GET /api/user/search', { query: { ...search, ...state.paging, sort, ascending: !descending } }),
-    placeholderData: (last) => last,
-  })
+  const list = useList('GET /api/user/search', { query: { ...search, ...state.paging, sort, ascending: !descending } })
   const edit = useEdit(onEdit)
   const [tokensOf, setTokensOf] = useState<User>()
   const [grouping, setGrouping] = useState<{ users: readonly User[]; done: () => void }>()
@@ -46,7 +42,7 @@ export function UserList({ onAdd, onEdit, onQuota }: UserListProps) {
         title={sayHead('title')}
         description={sayHead('description')}
         state={state}
-        list={list}
+        {...list}
         columns={useColumns()}
         filters={useFilters()}
         isMuted={({ status, DeletedAt }) => status !== userStatus.active || DeletedAt !== null}

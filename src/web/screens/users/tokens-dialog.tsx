@@ -1,5 +1,4 @@
 import { IconReceipt } from '@tabler/icons-react'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type ListedToken, neverExpires, tokenStatus, tokenStatusLabels } from '../../../contract/entities/token.ts'
@@ -7,11 +6,11 @@ import type { User } from '../../../contract/entities/user.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { usePageSize } from '../../lib/page-size.ts'
-import { read } from '../../lib/query.ts'
 import { startOfDay } from '../../lib/times.ts'
 import { useBudgetsAction } from '../../ui/budgets/use-budgets-action.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { actionIcon } from '../../ui/row-action.ts'
@@ -27,10 +26,7 @@ export function TokensDialog({ user, onClose }: { user: Pick<User, 'id' | 'usern
   const columns = useColumns()
   const page_size = usePageSize()
   const [page, setPage] = useState(1)
-  const tokens = useQuery({
-    ...read('GET /api/user/:id/tokens', { params: { id: user.id }, query: { p: page, page_size } }),
-    placeholderData: keepPreviousData,
-  })
+  const tokens = useList('GET /api/user/:id/tokens', { params: { id: user.id }, query: { p: page, page_size } })
   const title = say('tokensTitle', { name: user.username })
   return (
     <Dialog title={title} size={860} onClose={onClose}>
@@ -39,7 +35,7 @@ export function TokensDialog({ user, onClose }: { user: Pick<User, 'id' | 'usern
         label={title}
         dense
         columns={columns}
-        list={tokens}
+        {...tokens}
         rowKey={({ id }) => id}
         page={page}
         onPage={setPage}

@@ -1,14 +1,13 @@
 import { Button } from '@mantine/core'
 import { IconReceipt2 } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type TopUp, topUpStatusLabels } from '../../../contract/entities/top-up.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { read } from '../../lib/query.ts'
 import { timeZoneName } from '../../lib/times.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { FileButton } from '../../ui/list-file.tsx'
 import type { Filter } from '../../ui/list-filters.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import { ListTable } from '../../ui/list-table.tsx'
 import type { Column } from '../../ui/listing.ts'
@@ -21,10 +20,7 @@ import styles from './wallet.module.css'
 export function OrdersTab() {
   const say = useText(texts)
   const state = useListState({ keyword: '', status: '' }, { sort: '-id' })
-  const list = useQuery({
-    ...read('GET /api/user/self/topups', { query: { ...state.asked, ...state.order, ...state.paging } }),
-    placeholderData: (last) => last,
-  })
+  const list = useList('GET /api/user/self/topups', state)
   return (
     <div className={styles.stack}>
       <div className={styles.top}>
@@ -35,7 +31,7 @@ export function OrdersTab() {
         label={say('orders')}
         name="orders"
         state={state}
-        list={list}
+        {...list}
         columns={useColumns()}
         filters={useFilters()}
         empty={{

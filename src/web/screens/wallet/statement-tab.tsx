@@ -1,11 +1,10 @@
 import { IconListDetails } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { type LedgerRow, ledgerKindLabels } from '../../../contract/entities/ledger-row.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useKeyedState } from '../../lib/keyed-state.ts'
-import { read } from '../../lib/query.ts'
 import { timeZoneName } from '../../lib/times.ts'
 import { FileButton } from '../../ui/list-file.tsx'
+import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import { ListTable } from '../../ui/list-table.tsx'
 import type { Column } from '../../ui/listing.ts'
@@ -19,7 +18,6 @@ import styles from './wallet.module.css'
 export function StatementTab() {
   const say = useText(texts)
   const state = useListState({ kind: '' }, { sort: '-id' })
-  const { list, totalAtLeast } = useStatement(state)
   /** No rows are left out between two, so each has its balance. */
   const isWhole = state.asked.kind === '' && state.sort?.key === 'id'
   return (
@@ -32,8 +30,7 @@ export function StatementTab() {
         label={say('statement')}
         name="statement"
         state={state}
-        list={list}
-        totalAtLeast={totalAtLeast}
+        {...useStatement(state.query)}
         columns={useColumns(isWhole)}
         filters={[{ kind: 'select', name: 'kind', label: say('kind'), choices: useKinds(), width: 200 }]}
         empty={{ title: say('statementEmpty'), hint: say('statementEmptyHint'), icon: <IconListDetails /> }}
@@ -43,25 +40,22 @@ export function StatementTab() {
 }
 
 interface Asked {
-  readonly asked: { readonly kind: string }
-  readonly order: { readonly sort: string }
-  readonly page: number
-  readonly paging: { readonly p: number; readonly page_size: number }
+  readonly kind: string
+  readonly sort: string
+  readonly p: number
+  readonly page_size: number
 }
 
 /** A page after a page that was seen continues from its last row, so every page is equally fast. */
-function useStatement({ asked, order, page, paging }: Asked) {
-  const { page_size } = paging
-  const places = useKeyedState(JSON.stringify([asked, order, page_size]), () => new Map<number, number>())
-  const list = useQuery({
-    ...read('GET /api/user/self/ledger', { query: { ...asked, ...order, ...paging, before: places.get(page) ?? 0 } }),
-    placeholderData: (last) => last,
-    // The total is unknown: at least one more if there is a next page.
-    select: ({ items, next }) => ({ items, next, total: (page - 1) * page_size + items.length + (next > 0 ? 1 : 0) }),
-  })
-  const next = list.data?.next ?? 0
-  if (next > 0 && !list.isPlaceholderData) places.set(page + 1, next)
-  return { list, totalAtLeast: next > 0 }
+function useStatement(query: Asked) {
+  const { p: page, page_size, ...filter } = query
+  const places = useKeyedState(JSON.stringify([filter, page_size]), () => new Map<number, number>())
+  const list = useList('GET /api/user/self/ledger', { query: { ...query, before: places.get(page) ?? 0 } })
+  const { rows = [], data, isPrevious } = list
+  const next = data?.next ?? 0
+  if (next > 0 && !isPrevious) places.set(page + 1, next)
+  // The total is unknown: at least one more if there is a next page.
+  return { ...list, total: (page - 1) * page_size + rows.length + (next > 0 ? 1 : 0), totalAtLeast: next > 0 }
 }
 
 function useKinds() {

@@ -1,13 +1,12 @@
 import { Button, Group } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Budget, BudgetScope } from '../../../contract/entities/budget.ts'
 import { useText } from '../../lib/i18n.ts'
 import { usePageSize } from '../../lib/page-size.ts'
-import { read } from '../../lib/query.ts'
 import { DataTable } from '../data-table.tsx'
 import { Dialog } from '../dialog.tsx'
+import { useList } from '../list-rows.ts'
 import { SideDrawer } from '../side-drawer.tsx'
 import { BudgetActions } from './budget-actions.tsx'
 import { BudgetForm } from './budget-form.tsx'
@@ -27,8 +26,7 @@ export function BudgetsDialog({ of, onClose }: { of: BudgetsOf; onClose: () => v
   const { scope, subject, name } = of
   const [editing, setEditing] = useState<'new' | Budget>()
   const [page, setPage] = useState(1)
-  const query = { scope, subject, p: page, page_size: usePageSize() }
-  const list = useQuery({ ...read('GET /api/budget/', { query }), placeholderData: keepPreviousData })
+  const list = useList('GET /api/budget/', { query: { scope, subject, p: page, page_size: usePageSize() } })
   const columns = useBudgetColumns({ withSubject: false })
   const title = say('title', { name })
   const toList = () => setEditing(undefined)
@@ -46,7 +44,7 @@ export function BudgetsDialog({ of, onClose }: { of: BudgetsOf; onClose: () => v
         label={title}
         dense
         columns={columns}
-        list={list}
+        {...list}
         rowKey={({ id }) => id}
         page={page}
         onPage={setPage}

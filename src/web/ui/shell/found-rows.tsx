@@ -7,6 +7,7 @@ import type { Section } from '../../../contract/options/define.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
+import { rowsOf } from '../listing.ts'
 import { texts } from './texts.ts'
 
 interface Found {
@@ -102,12 +103,6 @@ function useFoundSettings(keyword: string) {
 
 /** Prices are a table at first, and settings in another view of it. */
 const searchOf = (tab: string) => (tab === 'prices' ? { tab, view: 'options' } : { tab })
-
-/** A list may be a bare array or a page. */
-function rowsOf<Row>(data: readonly Row[] | { readonly items: readonly Row[] } | undefined): readonly Row[] {
-  if (data === undefined) return []
-  return 'items' in data ? data.items : data
-}
 
 const foundMax = 5
 const unfiltered = { status: undefined, type: undefined, role: undefined, deleted: undefined, ascending: undefined }

@@ -1,13 +1,11 @@
 import { Button, Switch } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Channel, ChannelKey } from '../../../../contract/entities/channel.ts'
 import { channelStatus, channelStatusLabels } from '../../../../contract/entities/channel-status.ts'
 import { useText } from '../../../lib/i18n.ts'
-import { usePageSize } from '../../../lib/page-size.ts'
-import { read } from '../../../lib/query.ts'
 import { DataTable } from '../../../ui/data-table.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
+import { useList, usePages } from '../../../ui/list-rows.ts'
 import type { Column, RowKey } from '../../../ui/listing.ts'
 import { StatusTag } from '../../../ui/status-tag.tsx'
 import { TimeText } from '../../../ui/time-text.tsx'
@@ -29,26 +27,18 @@ export interface KeysDialogProps {
 export function KeysDialog({ channel, onClose }: KeysDialogProps) {
   const say = useText(texts)
   const columns = useColumns(channel.id)
-  const size = usePageSize()
-  const [page, setPage] = useState(1)
   const [onlyIdle, setOnlyIdle] = useState(false)
   const [selected, setSelected] = useState<ReadonlySet<RowKey>>(new Set())
-  const keys = useQuery({
-    ...read('GET /api/channel/:id/keys', { params: { id: channel.id } }),
-    placeholderData: keepPreviousData,
-  })
-  const all = keys.data ?? []
+  const keys = useList('GET /api/channel/:id/keys', { params: { id: channel.id } })
+  const { rows: all = [] } = keys
   const inUse = all.filter(({ status }) => status === channelStatus.enabled).length
   const isIdle = ({ status }: ChannelKey) => status !== channelStatus.enabled
-  const found = onlyIdle ? all.filter(isIdle) : all
-  // The current page may be gone after its last key was removed.
-  const current = Math.min(page, Math.max(1, Math.ceil(found.length / size)))
-  const shown = { items: found.slice((current - 1) * size, current * size), total: found.length }
+  const pages = usePages(onlyIdle ? keys.rows?.filter(isIdle) : keys.rows)
 
   return (
     <Dialog title={say('title', { name: channel.name })} size={860} onClose={onClose}>
       <AddKeys channel={channel} />
-      {keys.data && (
+      {keys.rows && (
         <div className={styles.summary}>
           <span>{say('summary', { enabled: inUse, count: all.length })}</span>
           {(onlyIdle || inUse < all.length) && (
@@ -65,10 +55,9 @@ export function KeysDialog({ channel, onClose }: KeysDialogProps) {
         label={say('title', { name: channel.name })}
         dense
         columns={columns}
-        list={{ ...keys, data: keys.data && shown }}
+        {...keys}
+        {...pages}
         rowKey={({ id }) => id}
-        page={current}
-        onPage={setPage}
         selected={selected}
         onSelect={setSelected}
         bulkActions={<BulkActions channelId={channel.id} ids={[...selected].map(Number)} onDone={() => setSelected(new Set())} />}

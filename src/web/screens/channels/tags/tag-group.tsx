@@ -3,7 +3,7 @@ import { channelStatus } from '../../../../contract/entities/channel-status.ts'
 import { colorOf } from '../../../lib/colors.ts'
 import { useQuotaFormat } from '../../../lib/format.ts'
 import { useText } from '../../../lib/i18n.ts'
-import { type Listing, type RowGroup, rowsOf } from '../../../ui/listing.ts'
+import type { RowGroup } from '../../../ui/listing.ts'
 import { useQuotaHint } from '../../../ui/quota-text.tsx'
 import { Tag } from '../../../ui/tag.tsx'
 import styles from '../channels.module.css'
@@ -12,16 +12,13 @@ import { TagActions } from './tag-actions.tsx'
 import type { Tagged } from './tagged.ts'
 
 /** The heading of the channels of one tag: the number of enabled channels, their total usage, and actions on all of them. */
-export function useTagGroups(
-  list: Listing<Channel> | undefined,
-  onEdit: (tagged: Tagged) => void,
-): (channel: Channel) => RowGroup {
+export function useTagGroups(rows: readonly Channel[], onEdit: (tagged: Tagged) => void): (channel: Channel) => RowGroup {
   const say = useText(texts)
   const format = useQuotaFormat()
   const hintOf = useQuotaHint()
 
   return ({ tag }) => {
-    const channels = rowsOf(list).filter((channel) => channel.tag === tag)
+    const channels = rows.filter((channel) => channel.tag === tag)
     const enabled = channels.filter(({ status }) => status === channelStatus.enabled).length
     const used = channels.reduce((sum, channel) => sum + channel.used_quota, 0)
     const title = (

@@ -1,11 +1,10 @@
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { type RecordingRule, recordingKindLabels } from '../../../../contract/entities/recording.ts'
 import { useLocal, useText } from '../../../lib/i18n.ts'
-import { read, useWrite } from '../../../lib/query.ts'
+import { useWrite } from '../../../lib/query.ts'
 import { DataTable } from '../../../ui/data-table.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
+import { useList, usePages } from '../../../ui/list-rows.ts'
 import type { Column } from '../../../ui/listing.ts'
 import { RuleForm } from '../../../ui/recording/record-dialog.tsx'
 import { texts } from '../../../ui/recording/texts.ts'
@@ -15,24 +14,21 @@ import { TimeText } from '../../../ui/time-text.tsx'
 export function RulesDialog({ onClose }: { onClose: () => void }) {
   const say = useText(texts)
   const columns = useColumns()
-  const rules = useQuery(read('GET /api/recording/rules'))
-  const [page, setPage] = useState(1)
+  const rules = useList('GET /api/recording/rules', {})
+  const pages = usePages(rules.rows)
   const stop = useWrite('PUT /api/recording/rules', {
     invalidates: ['GET /api/recording/rules', 'GET /api/recording/self'],
     success: say('stopped'),
   })
-  const all = rules.data ?? []
-  const shown = { items: all.slice((page - 1) * size, page * size), total: all.length }
   return (
     <Dialog title={say('titleSite')} size={720} onClose={onClose}>
       <DataTable
         label={say('inForce')}
         dense
         columns={columns}
-        list={{ ...rules, data: rules.data && shown }}
+        {...rules}
+        {...pages}
         rowKey={({ kind, target }) => `${kind}:${target}`}
-        page={page}
-        onPage={setPage}
         rowActions={({ kind, target }) => (
           <Button
             size="compact-sm"
@@ -50,8 +46,6 @@ export function RulesDialog({ onClose }: { onClose: () => void }) {
     </Dialog>
   )
 }
-
-const size = 10
 
 function useColumns(): Column<RecordingRule>[] {
   const say = useText(texts)

@@ -1,12 +1,12 @@
 import { IconShieldCheck } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import type { AuditRow } from '../../../../contract/entities/system.ts'
 import type { CallReply } from '../../../lib/call.ts'
 import { useText } from '../../../lib/i18n.ts'
-import { read, useWrite } from '../../../lib/query.ts'
+import { useWrite } from '../../../lib/query.ts'
 import { HeadButton } from '../../../ui/head-button.tsx'
 import { FileButton } from '../../../ui/list-file.tsx'
 import type { Filter } from '../../../ui/list-filters.tsx'
+import { useList } from '../../../ui/list-rows.ts'
 import { useListState } from '../../../ui/list-state.ts'
 import { ListTable } from '../../../ui/list-table.tsx'
 import type { Column } from '../../../ui/listing.ts'
@@ -23,8 +23,7 @@ export function AuditLog() {
   const state = useListState({ actor: '', action: '', target: '', from: 0, to: 0 }, { sort: '-id' })
   const { from, to, ...words } = state.asked
   const filter = { ...words, start_timestamp: from, end_timestamp: to }
-  const query = { ...filter, ...state.order, ...state.paging }
-  const list = useQuery({ ...read('GET /api/audit/', { query }), placeholderData: (last) => last })
+  const list = useList('GET /api/audit/', { query: { ...filter, ...state.order, ...state.paging } })
   const verify = useWrite('POST /api/audit/verify')
   const filters: readonly Filter[] = [
     { kind: 'text', name: 'actor', label: say('actorFilter'), width: 170 },
@@ -50,7 +49,7 @@ export function AuditLog() {
         name="audit"
         dense
         state={state}
-        list={list}
+        {...list}
         columns={useColumns()}
         filters={filters}
         expand={(row) => <Change row={row} />}

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { NewerPriceData, PriceChange } from '../../../../contract/routes/pricing.ts'
 import { useText } from '../../../lib/i18n.ts'
-import { usePageSize } from '../../../lib/page-size.ts'
 import { read, useWrite } from '../../../lib/query.ts'
 import { confirm } from '../../../ui/confirm.tsx'
 import { DataTable } from '../../../ui/data-table.tsx'
 import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
+import { loadingOf, usePages } from '../../../ui/list-rows.ts'
 import type { RowKey } from '../../../ui/listing.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { type ChangeView, changeKey, changeViews, modelsOf, viewedChanges } from './newer-rows.ts'
@@ -30,20 +30,17 @@ const everything = { search: '', view: 'all' } as const satisfies { search: stri
 export function NewerChanges({ newer: { hash, left_out: leftOut, changes } }: { newer: NewerPriceData }) {
   const say = useText(newerTexts)
   const [wanted, setWanted] = useState<{ search: string; view: ChangeView }>(everything)
-  const [page, setPage] = useState(1)
   const [selected, setSelected] = useState<ReadonlySet<RowKey>>(new Set())
-  const list = useQuery({ ...read('GET /api/pricing/data'), select: ({ newer }) => newer?.changes ?? [] })
-  const size = usePageSize()
+  const prices = useQuery(read('GET /api/pricing/data'))
   const columns = useChangeColumns(changes)
   const dismiss = useWrite('POST /api/pricing/data/dismiss', { invalidates: shownPrices, success: () => say('wasDismissed') })
   const rows = viewedChanges(changes, wanted)
   const suspect = changes.filter(({ warning }) => warning !== null).length
-  // The last page may have vanished with the applied rows.
-  const current = Math.min(page, Math.max(1, Math.ceil(rows.length / size)))
+  const pages = usePages(rows)
 
   function want(patch: Partial<typeof wanted>): void {
     setWanted({ ...wanted, ...patch })
-    setPage(1)
+    pages.onPage(1)
   }
   const nothingMatches = useFilteredEmpty(() => want(everything))
 
@@ -55,10 +52,9 @@ export function NewerChanges({ newer: { hash, left_out: leftOut, changes } }: { 
         label={say('changes')}
         dense
         columns={columns}
-        list={{ ...list, data: { items: rows.slice((current - 1) * size, current * size), total: rows.length } }}
+        {...loadingOf(prices)}
+        {...pages}
         rowKey={changeKey}
-        page={current}
-        onPage={setPage}
         selected={selected}
         onSelect={setSelected}
         bulkActions={

@@ -3,11 +3,11 @@ import { IconScale } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
-import { usePageSize } from '../../../lib/page-size.ts'
 import { read, useWrite } from '../../../lib/query.ts'
 import { confirm } from '../../../ui/confirm.tsx'
 import { DataTable } from '../../../ui/data-table.tsx'
 import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
+import { loadingOf, usePages } from '../../../ui/list-rows.ts'
 import type { RowKey } from '../../../ui/listing.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { Panel } from '../../../ui/panel.tsx'
@@ -27,19 +27,15 @@ export function PriceProposals({ hasDrafts }: { hasDrafts: boolean }) {
   const title = useText(settingsTexts)('publicPrices')
   const [asked, setAsked] = useState(false)
   const [wanted, setWanted] = useState(everything)
-  const [page, setPage] = useState(1)
   const [selected, setSelected] = useState<ReadonlySet<RowKey>>(new Set())
-  const size = usePageSize()
   const proposals = useQuery({ ...read('GET /api/pricing/proposals'), enabled: asked, staleTime: 60_000 })
   const rows = wantedRows(proposals.data ?? [], wanted)
   const columns = usePriceColumns(proposals.data ?? [])
-  // The last page may have vanished with the accepted rows.
-  const current = Math.min(page, Math.max(1, Math.ceil(rows.length / size)))
-  const shown = { items: rows.slice((current - 1) * size, current * size), total: rows.length }
+  const pages = usePages(proposals.data && rows)
 
   function want(patch: Partial<Wanted>): void {
     setWanted({ ...wanted, ...patch })
-    setPage(1)
+    pages.onPage(1)
   }
   const nothingMatches = useFilteredEmpty(() => want(everything))
 
@@ -60,10 +56,9 @@ export function PriceProposals({ hasDrafts }: { hasDrafts: boolean }) {
           label={title}
           dense
           columns={columns}
-          list={{ ...proposals, data: proposals.data && shown }}
+          {...loadingOf(proposals)}
+          {...pages}
           rowKey={({ model }) => model}
-          page={current}
-          onPage={setPage}
           sort={{ key: wanted.byChange ? 'change' : 'model', descending: wanted.byChange }}
           onSort={({ key }) => want({ byChange: key === 'change' })}
           selected={selected}

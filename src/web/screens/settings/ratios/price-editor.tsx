@@ -3,11 +3,11 @@ import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
-import { usePageSize } from '../../../lib/page-size.ts'
 import { read } from '../../../lib/query.ts'
 import { useStatus } from '../../../lib/status.ts'
 import { DataTable } from '../../../ui/data-table.tsx'
 import { useFilteredEmpty } from '../../../ui/filtered-empty.tsx'
+import { loadingOf, usePages } from '../../../ui/list-rows.ts'
 import type { Column, RowKey } from '../../../ui/listing.ts'
 import { Panel } from '../../../ui/panel.tsx'
 import { SearchInput } from '../../../ui/search-input.tsx'
@@ -24,8 +24,6 @@ const BatchDialog = lazy(async () => ({ default: (await import('./batch-dialog.t
 const AddDialog = lazy(async () => ({ default: (await import('./add-dialog.tsx')).AddDialog }))
 
 const tokenFields = ['ratio', 'completion', 'cacheRead', 'cacheWrite'] as const satisfies readonly PriceField[]
-const noRows = (): readonly string[] => []
-
 const shows = ['showAll', 'showPrice', 'showTokens', 'showChanged'] as const
 type Show = (typeof shows)[number]
 
@@ -45,21 +43,17 @@ export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorPro
   const [search, setSearch] = useState('')
   const [show, setShow] = useState<Show>('showAll')
   const [unit, setUnit] = useState<Unit>('usd')
-  const [page, setPage] = useState(1)
   const [selected, setSelected] = useState<ReadonlySet<RowKey>>(new Set())
   const [dialog, setDialog] = useState<'add' | 'batch'>()
-  const size = usePageSize()
   const sourceColumn = useSourceColumn({ sources, date, isUnset: unpriced !== undefined })
   const columns = useColumns(editing, { unit, sources, sourceColumn })
   // Only its loading state is used: the rows are those of the editor.
-  const options = useQuery({ ...read('GET /api/option/'), select: noRows })
+  const options = useQuery(read('GET /api/option/'))
 
   const words = search.trim().toLowerCase()
   const names = unpriced ?? namesOf(editing, sources)
   const rows = names.filter((name) => name.toLowerCase().includes(words) && isShown(editing, name, show))
-  // The last page may have vanished with the deleted rows.
-  const current = Math.min(page, Math.max(1, Math.ceil(rows.length / size)))
-  const shown = { items: rows.slice((current - 1) * size, current * size), total: rows.length }
+  const pages = usePages(options.data && rows)
   const nothingMatches = useFilteredEmpty(() => {
     setSearch('')
     setShow('showAll')
@@ -78,10 +72,9 @@ export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorPro
         name="model-prices"
         dense
         columns={columns}
-        list={{ ...options, data: options.data && shown }}
+        {...loadingOf(options)}
+        {...pages}
         rowKey={(name) => name}
-        page={current}
-        onPage={setPage}
         selected={selected}
         onSelect={setSelected}
         bulkActions={
@@ -135,7 +128,7 @@ export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorPro
           </div>
         }
       />
-      <Example editing={editing} names={shown.items} unit={unit} />
+      <Example editing={editing} names={pages.rows ?? []} unit={unit} />
       <Suspense>
         {dialog === 'batch' && (
           <BatchDialog

@@ -1,11 +1,11 @@
 import { Button, Progress } from '@mantine/core'
 import { IconPlayerPlay } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { SystemJob } from '../../../../contract/entities/system.ts'
 import { type Say, useLocal, useText } from '../../../lib/i18n.ts'
-import { read, useWrite } from '../../../lib/query.ts'
+import { useWrite } from '../../../lib/query.ts'
 import { DataTable } from '../../../ui/data-table.tsx'
+import { useList } from '../../../ui/list-rows.ts'
 import type { Column } from '../../../ui/listing.ts'
 import { Panel } from '../../../ui/panel.tsx'
 import { Tag } from '../../../ui/tag.tsx'
@@ -22,20 +22,16 @@ const watchedMs = 20_000
 export function JobsPanel() {
   const say = useText(texts)
   const [startedMs, setStartedMs] = useState(0)
-  const jobs = useQuery({
-    ...read('GET /api/job/'),
-    refetchInterval: ({ state }) =>
-      Date.now() - startedMs < watchedMs || state.data?.some(({ outcome }) => outcome === 'running')
-        ? pollMs.running
-        : pollMs.resting,
-  })
+  const isBusy = (rows: readonly SystemJob[]) =>
+    Date.now() - startedMs < watchedMs || rows.some(({ outcome }) => outcome === 'running')
+  const jobs = useList('GET /api/job/', {}, { every: (rows) => (isBusy(rows) ? pollMs.running : pollMs.resting) })
   return (
     <Panel title={say('jobs')} description={say('jobsHint')}>
       <DataTable
         label={say('jobs')}
         dense
         columns={useColumns()}
-        list={jobs}
+        {...jobs}
         rowKey={({ name }) => name}
         rowActions={(job) => job.on_demand && <RunButton job={job} onStart={() => setStartedMs(Date.now())} />}
       />

@@ -10,6 +10,7 @@ import { read } from '../../../lib/query.ts'
 import { DataTable } from '../../../ui/data-table.tsx'
 import { ErrorView } from '../../../ui/error-view.tsx'
 import { Facts } from '../../../ui/facts.tsx'
+import { loadingOf } from '../../../ui/list-rows.ts'
 import type { Column } from '../../../ui/listing.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { Panel } from '../../../ui/panel.tsx'
@@ -22,7 +23,6 @@ import { texts } from './texts.ts'
 export function NodesPanel() {
   const say = useText(texts)
   const system = useQuery({ ...read('GET /api/system/'), refetchInterval: 15_000 })
-  const nodes = useQuery({ ...read('GET /api/system/'), select: (info) => info.nodes })
   const columns = useColumns()
 
   return (
@@ -53,7 +53,8 @@ export function NodesPanel() {
               label={say('nodes')}
               dense
               columns={columns}
-              list={nodes}
+              {...loadingOf(system)}
+              rows={system.data.nodes}
               rowKey={({ name }) => name}
               isMuted={({ alive }) => !alive}
             />

@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
 import { type SiteCostSum, siteCostReasonLabels } from '../../../../contract/entities/site-cost.ts'
 import { useLocal, useText } from '../../../lib/i18n.ts'
-import { read } from '../../../lib/query.ts'
 import { DataTable } from '../../../ui/data-table.tsx'
+import { useList } from '../../../ui/list-rows.ts'
 import type { Column } from '../../../ui/listing.ts'
 import { Panel } from '../../../ui/panel.tsx'
 import { QuotaText } from '../../../ui/quota-text.tsx'
@@ -12,14 +11,13 @@ import { texts } from './texts.ts'
 /** Upstream costs that no user was charged for, by reason and channel. */
 export function SiteCostsPanel() {
   const say = useText(texts)
-  const list = useQuery(read('GET /api/system/site_cost'))
   return (
     <Panel title={say('siteCosts')} description={say('siteCostsHint')}>
       <DataTable
         label={say('siteCosts')}
         dense
         columns={useColumns()}
-        list={list}
+        {...useList('GET /api/system/site_cost', {})}
         rowKey={({ reason, channel_id }) => `${reason}:${channel_id}`}
         empty={{ title: say('siteCostsEmpty') }}
       />

@@ -5,6 +5,7 @@ import { useLocal, useText } from '../../../lib/i18n.ts'
 import { inLargerUnits } from '../../../lib/measures.ts'
 import { read } from '../../../lib/query.ts'
 import { DataTable } from '../../../ui/data-table.tsx'
+import { loadingOf } from '../../../ui/list-rows.ts'
 import type { Column } from '../../../ui/listing.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { Panel } from '../../../ui/panel.tsx'
@@ -16,7 +17,6 @@ export function StoragePanel() {
   const say = useText(texts)
   const sizeOf = useSize()
   const storage = useQuery(read('GET /api/system/storage'))
-  const tables = useQuery({ ...read('GET /api/system/storage'), select: (measured) => measured.tables })
   return (
     <Panel
       title={say('storage')}
@@ -32,7 +32,8 @@ export function StoragePanel() {
         label={say('storage')}
         dense
         columns={useColumns()}
-        list={tables}
+        {...loadingOf(storage)}
+        rows={storage.data?.tables}
         rowKey={({ name }) => name}
         empty={{ title: say('storageEmpty') }}
       />
