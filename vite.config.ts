@@ -40,7 +40,8 @@ function chunks() {
   const helpers = String.raw`@mantine[\\/](?:hooks[\\/]esm[\\/](?:utils|use-merged-ref|use-timeout)|core[\\/]esm[\\/](?:core|components[\\/]ScrollArea[\\/]utils))[\\/]`
   const focusHooks = String.raw`@mantine[\\/]hooks[\\/]esm[\\/]use-focus-(?:return|trap)[\\/]`
   const ui = (names: string) => String.raw`[\\/]src[\\/]web[\\/]ui[\\/](?:${names})`
-  const shared = 'copy-text|confirm|empty|layers|listing|notice|page-header|panel|quota-text|status-tag|tag|texts|time-text'
+  const shared =
+    'copy-text|confirm|empty|layers|listing|notice|page-header|panel|quota-text|shared|status-tag|tag|texts|time-text'
   return [
     { name: 'base', tags: ['$initial' as const], priority: 5 },
     {

@@ -1,6 +1,7 @@
 import { type ComponentProps, isValidElement, useRef } from 'react'
 import styles from './code-block.module.css'
 import { CopyButton } from './copy-text.tsx'
+import shared from './shared.module.css'
 
 /** Preformatted text with its language, if it names one, and a button to copy it. */
 export function CodeBlock(props: ComponentProps<'pre'>) {
@@ -11,7 +12,7 @@ export function CodeBlock(props: ComponentProps<'pre'>) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable */}
       <pre {...props} ref={block} tabIndex={0} className={styles.text} />
       <div className={styles.tools}>
-        {language && <span className={styles.language}>{language}</span>}
+        {language && <span className={shared.note}>{language}</span>}
         <CopyButton text={() => block.current?.textContent ?? ''} />
       </div>
     </div>

@@ -2,6 +2,7 @@ import { useText } from '../lib/i18n.ts'
 import { ExpandButton, GroupHead, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
 import { type BodyProps, type Column, groupsOf, openRows } from './listing.ts'
+import shared from './shared.module.css'
 import { texts } from './texts.ts'
 
 /** A list as cards, where a table has no room: one card for each row, headed by the column that names it. */
@@ -40,7 +41,7 @@ export function DataCards<Row>({
           <GroupHead group={group} closed={closed} onToggle={toggleClosed} />
         </div>
       )}
-      <ul className={styles.cards}>
+      <ul className={shared.list}>
         {openRows(group, closed).map((row) => {
           const key = rowKey(row)
           const isShown = toggled.has(key) !== (isOpen?.(row) ?? false)
@@ -84,7 +85,7 @@ function Columns<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: 
     <dl className={styles.cardBody}>
       {shown.map(({ key, title, content }) => (
         <div key={key}>
-          <dt>{title}</dt>
+          <dt className={shared.note}>{title}</dt>
           <dd>{content}</dd>
         </div>
       ))}

@@ -1,6 +1,8 @@
+import { Box } from '@mantine/core'
 import { IconChevronRight } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import styles from './disclosure.module.css'
+import shared from './shared.module.css'
 
 export interface DisclosureProps {
   readonly title: ReactNode
@@ -28,9 +30,13 @@ export function Disclosure({ title, hint, aside, opens = false, children }: Disc
     <details className={styles.disclosure} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className={styles.summary}>
         <IconChevronRight size={16} className={styles.chevron} aria-hidden="true" />
-        <span className={styles.words}>
+        <span className={shared.grow}>
           <span className={styles.title}>{title}</span>
-          {hint && <span className={styles.hint}>{hint}</span>}
+          {hint && (
+            <Box component="span" display="block" className={shared.note}>
+              {hint}
+            </Box>
+          )}
         </span>
         {aside}
       </summary>

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import styles from './facts.module.css'
+import shared from './shared.module.css'
 
 export interface Fact {
   readonly label: string
@@ -12,7 +13,7 @@ export function Facts({ facts, large = false }: { facts: readonly Fact[]; large?
     <dl className={styles.facts} data-large={large}>
       {facts.map(({ label, value }) => (
         <div key={label} className={styles.fact}>
-          <dt>{label}</dt>
+          <dt className={shared.note}>{label}</dt>
           <dd>{value}</dd>
         </div>
       ))}

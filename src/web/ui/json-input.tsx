@@ -1,4 +1,4 @@
-import { Anchor, Textarea, type TextareaProps } from '@mantine/core'
+import { Anchor, Box, Textarea, type TextareaProps } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { isJson } from '../lib/json.ts'
@@ -19,7 +19,7 @@ export function JsonInput({ value, onChange, error, label, onBlur, aside, ...res
   const broken = value.trim() !== '' && !isJson(value)
 
   return (
-    <div className={styles.frame}>
+    <Box pos="relative">
       <Textarea
         {...rest}
         label={label}
@@ -44,6 +44,6 @@ export function JsonInput({ value, onChange, error, label, onBlur, aside, ...res
         )}
         {aside}
       </div>
-    </div>
+    </Box>
   )
 }

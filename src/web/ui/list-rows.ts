@@ -29,9 +29,9 @@ export function useList<L extends ReadLine>(
     ...asked,
     queryKey: version === undefined ? asked.queryKey : [...asked.queryKey, version],
     placeholderData: (last) => last,
-    refetchInterval: typeof every === 'function' ? ({ state: { data } }) => every(rowsOf(listingOf(data))) : every,
+    refetchInterval: typeof every === 'function' ? ({ state: { data } }) => every(rowsOf(listingOf<CallReply<L>>(data))) : every,
   })
-  const data = listingOf(found.data)
+  const data = listingOf<CallReply<L>>(found.data)
   return {
     ...loadingOf(found),
     rows: data && rowsOf(data),

@@ -42,7 +42,7 @@ export function MailCodeField({ email, purpose, human, ...input }: MailCodeField
     <Button
       variant="default"
       size={input.size === 'md' ? 'md' : 'sm'}
-      className={styles.button ?? ''}
+      flex="none"
       disabled={pause.left > 0}
       loading={mail.isPending}
       onClick={send}

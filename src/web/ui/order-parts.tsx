@@ -1,9 +1,9 @@
+import { Group } from '@mantine/core'
 import { paymentMethods, type TopUp, topUpStatusLabels } from '../../contract/entities/top-up.ts'
 import { moneyText } from '../../contract/money.ts'
 import type { Text } from '../../contract/text.ts'
 import { useQuotaFormat, withCurrency } from '../lib/format.ts'
 import { defineTexts, useLocal, useText } from '../lib/i18n.ts'
-import styles from './order-parts.module.css'
 import { useQuotaHint } from './quota-text.tsx'
 import { StatusTag } from './status-tag.tsx'
 import { Tag } from './tag.tsx'
@@ -29,14 +29,14 @@ export function OrderState({ order }: { order: TopUp }) {
   const hintOf = useQuotaHint()
   const { status, refunded_minor: refunded, currency, dispute, withdrawn } = order
   return (
-    <div className={styles.state}>
+    <Group gap={4} align="stretch">
       <StatusTag state={topUpStatusLabels[status]} />
       {refunded > 0 && <Tag color="orange">{say('refunded', { money: formatMoney(refunded, currency) })}</Tag>}
       {dispute !== '' && (
         <Tag color="red">{say('disputed', { state: disputes[dispute] ? local(disputes[dispute]) : dispute })}</Tag>
       )}
       {withdrawn > 0 && <Tag title={hintOf(withdrawn)}>{say('withdrawn', { amount: format(withdrawn) })}</Tag>}
-    </div>
+    </Group>
   )
 }
 

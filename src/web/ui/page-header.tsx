@@ -1,4 +1,4 @@
-import { Title } from '@mantine/core'
+import { Group, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import styles from './page-header.module.css'
 
@@ -17,7 +17,11 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
         <Title order={1}>{title}</Title>
         {description && <p className={styles.description}>{description}</p>}
       </div>
-      {actions && <div className={styles.actions}>{actions}</div>}
+      {actions && (
+        <Group gap="xs" align="stretch">
+          {actions}
+        </Group>
+      )}
     </header>
   )
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, NativeSelect, Pagination } from '@mantine/core'
+import { ActionIcon, Group, NativeSelect, Pagination } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { pageSizes } from '../../contract/envelope.ts'
 import { formatCount } from '../lib/format.ts'
@@ -67,7 +67,7 @@ export function Pager({ page, onPage, shown, total, atLeast = false }: PagerProp
 function Steps({ page, onPage, last }: { page: number; onPage: (page: number) => void; last: boolean }) {
   const say = useText(texts)
   return (
-    <div className={styles.steps}>
+    <Group gap="xs" wrap="nowrap">
       <ActionIcon variant="default" disabled={page <= 1} aria-label={say('previousPage')} onClick={() => onPage(page - 1)}>
         <IconChevronLeft size={16} />
       </ActionIcon>
@@ -75,6 +75,6 @@ function Steps({ page, onPage, last }: { page: number; onPage: (page: number) =>
       <ActionIcon variant="default" disabled={last} aria-label={say('nextPage')} onClick={() => onPage(page + 1)}>
         <IconChevronRight size={16} />
       </ActionIcon>
-    </div>
+    </Group>
   )
 }

@@ -2,14 +2,14 @@ import { Tooltip } from '@mantine/core'
 import { type FormatQuota, formatCount, useExactQuota, useQuotaChange, useQuotaFormat } from '../lib/format.ts'
 import { defineTexts, useText } from '../lib/i18n.ts'
 import { useStatus } from '../lib/status.ts'
-import styles from './numbers.module.css'
+import shared from './shared.module.css'
 
 /** Quota as lists show it, with the exact amount on hover or tap. */
 export function QuotaText({ units }: { units: number }) {
   const format = useQuotaFormat()
   return (
     <Tooltip label={useQuotaHint()(units)}>
-      <span className={styles.number}>{format(units)}</span>
+      <span className={shared.figure}>{format(units)}</span>
     </Tooltip>
   )
 }
@@ -19,7 +19,7 @@ export function QuotaChange({ units }: { units: number }) {
   const { format, exact } = useQuotaChange()
   return (
     <Tooltip label={useQuotaHint(exact)(units)}>
-      <span className={styles.number} data-gain={units > 0}>
+      <span className={shared.figure} data-gain={units > 0}>
         {format(units)}
       </span>
     </Tooltip>

@@ -1,9 +1,10 @@
-import { ActionIcon, Button, Input, SegmentedControl } from '@mantine/core'
+import { ActionIcon, Box, Button, Input, SegmentedControl } from '@mantine/core'
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { JsonInput } from './json-input.tsx'
 import styles from './rows-editor.module.css'
+import shared from './shared.module.css'
 import { texts } from './texts.ts'
 
 export interface RowsEditorProps<Row> {
@@ -49,7 +50,7 @@ export function RowsEditor<Row>(props: RowsEditorProps<Row>) {
 
   if (drafts.rows === undefined || asText) {
     return (
-      <div className={styles.frame}>
+      <Box pos="relative">
         <JsonInput
           label={label}
           description={description}
@@ -61,17 +62,17 @@ export function RowsEditor<Row>(props: RowsEditorProps<Row>) {
           aside={drafts.rows && views}
         />
         {footer}
-      </div>
+      </Box>
     )
   }
   return (
-    <div className={styles.frame}>
+    <Box pos="relative">
       <div className={styles.views}>{views}</div>
       <Input.Wrapper label={label} labelElement="div" description={description} error={error} inputWrapperOrder={order}>
         <Rows {...props} rows={drafts.rows} onRows={drafts.change} />
       </Input.Wrapper>
       {footer}
-    </div>
+    </Box>
   )
 }
 
@@ -112,7 +113,7 @@ function Rows<Row>({ rows, onRows, disabled, newRow, addLabel, nameOf, scrolls, 
         // A row is edited in place, so its place is what stays.
         // biome-ignore lint/suspicious/noArrayIndexKey: rows keep their order
         <div key={index} className={styles.row}>
-          <div className={styles.fields}>
+          <div className={shared.grow}>
             {children({
               row,
               rows,

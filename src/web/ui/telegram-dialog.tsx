@@ -5,6 +5,7 @@ import { useStatus } from '../lib/status.ts'
 import { Dialog } from './dialog.tsx'
 import { Notice } from './notice.tsx'
 import styles from './outside.module.css'
+import shared from './shared.module.css'
 
 /** https://core.telegram.org/widgets/login */
 const script = 'https://telegram.org/js/telegram-widget.js?22'
@@ -43,7 +44,7 @@ export function TelegramDialog({ words, state, onClose }: TelegramDialogProps) {
   return (
     <Dialog title={words.title} size="md" onClose={onClose}>
       <Stack gap="sm">
-        <p className={styles.hint}>{words.hint}</p>
+        <p className={shared.hint}>{words.hint}</p>
         {failed && <Notice kind="warn">{words.failed}</Notice>}
         <div ref={setPlace} className={styles.widget} />
       </Stack>

@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { useStatus } from '../lib/status.ts'
 import { Dialog } from './dialog.tsx'
 import styles from './outside.module.css'
+import shared from './shared.module.css'
 
 export interface WechatDialogProps {
   /** Texts of the screen that opens the dialog. */
@@ -27,7 +28,7 @@ export function WechatDialog({ words, busy, error, onCode, onClose }: WechatDial
       <form onSubmit={form.onSubmit((values) => onCode(values.code.trim()))} noValidate>
         <Stack gap="sm">
           {image && <img className={styles.qr} src={image} alt={words.qr} referrerPolicy="no-referrer" />}
-          <p className={styles.hint}>{words.hint}</p>
+          <p className={shared.hint}>{words.hint}</p>
           <TextInput data-autofocus label={words.code} autoComplete="one-time-code" error={own ?? error} {...code} />
           <Group justify="flex-end">
             <Button type="submit" loading={busy}>

@@ -7,9 +7,9 @@ import { ListFilters } from '../../ui/list-filters.tsx'
 import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 import type { Column } from '../../ui/listing.ts'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
-import styles from './alerts.module.css'
 import { texts } from './texts.ts'
 import { alertValue } from './units.ts'
 
@@ -40,7 +40,7 @@ function AlertSubject({ alert: { subject, name, note } }: { alert: Alert }) {
   return (
     <>
       {name || subject}
-      {note !== '' && <div className={styles.quiet}>{inOwnLanguage(note, language)}</div>}
+      {note !== '' && <div className={shared.note}>{inOwnLanguage(note, language)}</div>}
     </>
   )
 }
@@ -74,7 +74,7 @@ function useColumns(): Column<Alert>[] {
       key: 'messages',
       title: say('messages'),
       align: 'right',
-      cell: ({ messages }) => (messages === 0 ? <span className={styles.quiet}>{say('messagesNone')}</span> : messages),
+      cell: ({ messages }) => (messages === 0 ? <span className={shared.note}>{say('messagesNone')}</span> : messages),
     },
   ]
 }

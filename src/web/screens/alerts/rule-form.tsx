@@ -1,4 +1,4 @@
-import { Button, MultiSelect, NumberInput, Select, Switch, TagsInput } from '@mantine/core'
+import { Box, Button, MultiSelect, NumberInput, Select, Switch, TagsInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { type AlertParam, type AlertRule, alertRuleText, repeatSecondsDefault } from '../../../contract/entities/alert.ts'
@@ -8,6 +8,7 @@ import { read, useWrite } from '../../lib/query.ts'
 import { formatTime } from '../../lib/times.ts'
 import { DrawerForm } from '../../ui/drawer-form.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import shared from '../../ui/shared.module.css'
 import styles from './alerts.module.css'
 import { texts } from './texts.ts'
 import { alertValue, unitLabels } from './units.ts'
@@ -99,7 +100,13 @@ export function RuleForm({ rule: shown, onDone }: { rule: AlertRule; onDone: () 
         {...form.getInputProps('repeat')}
       />
       <Switch label={say('recovery')} {...form.getInputProps('notify_recovery', { type: 'checkbox' })} />
-      {preview.data ? <Preview rule={shown} found={preview.data} /> : <p className={styles.quiet}>{say('previewHint')}</p>}
+      {preview.data ? (
+        <Preview rule={shown} found={preview.data} />
+      ) : (
+        <Box component="p" my="sm" className={shared.note}>
+          {say('previewHint')}
+        </Box>
+      )}
     </DrawerForm>
   )
 }
@@ -112,7 +119,7 @@ function Preview({ rule: { rule }, found }: { rule: AlertRule; found: CallReply<
   const verdict = count > 0 ? say('previewCount', { count }) : say(since === 0 ? 'previewNoData' : 'previewNone')
   return (
     <Notice kind={count > 0 ? 'warn' : 'info'} title={verdict}>
-      {since > 0 && <span className={styles.quiet}>{say('previewSince', { time: formatTime(since) })}</span>}
+      {since > 0 && <span className={shared.note}>{say('previewSince', { time: formatTime(since) })}</span>}
       <ul className={styles.list}>
         {firings.slice(0, 10).map(({ subject, name, from, value }) => (
           <li key={`${subject} ${from}`}>

@@ -12,6 +12,7 @@ import type { Column } from '../../ui/listing.ts'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { toggleAction } from '../../ui/row-common-actions.tsx'
+import shared from '../../ui/shared.module.css'
 import { SideDrawer } from '../../ui/side-drawer.tsx'
 import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
@@ -75,7 +76,7 @@ function useColumns(): Column<AlertRule>[] {
       cell: ({ rule }) => (
         <span className={styles.name}>
           {local(alertRuleText(rule).label)}
-          <small>{local(alertRuleText(rule).help)}</small>
+          <small className={shared.note}>{local(alertRuleText(rule).help)}</small>
         </span>
       ),
     },
@@ -87,7 +88,7 @@ function useColumns(): Column<AlertRule>[] {
       inCard: 'figure',
       cell: ({ destinations: ids }) => {
         const known = ids.flatMap((id) => names.get(id) ?? [])
-        return known.length === 0 ? <span className={styles.quiet}>{say('nowhere')}</span> : known.join(', ')
+        return known.length === 0 ? <span className={shared.note}>{say('nowhere')}</span> : known.join(', ')
       },
     },
   ]

@@ -12,6 +12,7 @@ import type { Column } from '../../ui/listing.ts'
 import { useEndText } from '../../ui/model-end.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { RuleTag } from '../../ui/recording/recorded-tag.tsx'
+import shared from '../../ui/shared.module.css'
 import { HintTag, StatusTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -259,7 +260,7 @@ function ResponseTime({ channel }: { channel: Channel }) {
 function Used({ channel, types }: { channel: Channel; types: readonly ChannelType[] }) {
   const tells = types.find(({ id }) => id === channel.type)?.tells_balance === true
   return (
-    <span className={styles.used}>
+    <span className={shared.nowrap}>
       <QuotaText units={channel.used_quota} />
       <span className={styles.quiet}>
         {' / '}

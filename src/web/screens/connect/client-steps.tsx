@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type Client, type ClientSetup, type ClientStep, clientDialects } from '../../../contract/clients/index.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
@@ -7,6 +7,7 @@ import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import shared from '../../ui/shared.module.css'
 import styles from './connect.module.css'
 import { texts } from './texts.ts'
 
@@ -27,18 +28,18 @@ export function ClientSteps({ client, setup, models }: { client: Client; setup: 
         </>
       }
     >
-      <div className={styles.steps}>
+      <Stack gap="md">
         {client.steps(setup).map((step) => (
           <section key={step.place.en} aria-label={local(step.place)}>
             <h3 className={styles.place}>{local(step.place)}</h3>
             <StepBody step={step} />
           </section>
         ))}
-        {client.hint && <p className={styles.hint}>{local(client.hint)}</p>}
-        <p className={styles.hint}>{say('secret')}</p>
+        {client.hint && <p className={shared.hint}>{local(client.hint)}</p>}
+        <p className={shared.hint}>{say('secret')}</p>
         <ExtraModels client={client} model={setup.model} models={models} />
-        <p className={styles.hint}>{client.tried ? say('tried', { ...client.tried }) : say('notTried')}</p>
-      </div>
+        <p className={shared.hint}>{client.tried ? say('tried', { ...client.tried }) : say('notTried')}</p>
+      </Stack>
     </Panel>
   )
 }
@@ -54,7 +55,7 @@ function StepBody({ step }: { step: ClientStep }) {
     <dl className={styles.fields}>
       {step.fields.map(({ label, value }) => (
         <div key={label}>
-          <dt>{label}</dt>
+          <dt className={shared.hint}>{label}</dt>
           <dd>
             <code>{value}</code>
             <CopyButton text={value} label={label} />
@@ -85,7 +86,7 @@ function ExtraModels({ client, model, models }: { client: Client; model: string;
         )
       }
     >
-      <p className={styles.hint}>{say(isAdmin ? 'extraHint' : 'extraOwnHint')}</p>
+      <p className={shared.hint}>{say(isAdmin ? 'extraHint' : 'extraOwnHint')}</p>
       <ul className={styles.extra}>
         {missing.map((extra) => (
           <li key={extra.model}>{say('extraModel', { model: extra.model, use: local(extra.use) })}</li>

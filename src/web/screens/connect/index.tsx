@@ -1,4 +1,4 @@
-import { Button, Select, Skeleton } from '@mantine/core'
+import { Button, Select, Skeleton, Stack } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -60,7 +60,7 @@ function Connect({ tokens }: { tokens: readonly Token[] }) {
   const key = fullKey(token)
 
   return (
-    <div className={styles.screen}>
+    <Stack gap="md">
       <Panel title={say('choose')}>
         <div className={styles.choices}>
           <ClientField value={client.id} onChange={(id) => change({ client: id })} />
@@ -92,7 +92,7 @@ function Connect({ tokens }: { tokens: readonly Token[] }) {
           <FirstCall key={`${client.dialect} ${token.id} ${model}`} dialect={client.dialect} apiKey={key} model={model} />
         </>
       )}
-    </div>
+    </Stack>
   )
 }
 

@@ -2,6 +2,7 @@ import type { UsageSums } from '../../../contract/entities/usage-sum.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import styles from './dashboard.module.css'
 import { figureOf, type Metric, type Series, type Step } from './series.ts'
 import { texts } from './texts.ts'
@@ -21,7 +22,7 @@ export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
     // It scrolls separately, so it must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls has to be reached by keyboard
     <section className={styles.scroll} tabIndex={0} aria-label={say('share')}>
-      <table className={styles.table} data-metric={metric}>
+      <table className={`${shared.table} ${styles.table}`} data-metric={metric}>
         <thead>
           <tr>
             <th scope="col">{say('name')}</th>
@@ -80,7 +81,7 @@ export function StepsTable({ series, steps, nameOf, format, hint }: StepsProps) 
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls has to be reached by keyboard
     <section className={styles.scroll} tabIndex={0} aria-label={say('distribution')}>
-      <table className={styles.table}>
+      <table className={`${shared.table} ${styles.table}`}>
         <thead>
           <tr>
             <th scope="col">{say('time')}</th>

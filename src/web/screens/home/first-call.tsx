@@ -1,4 +1,4 @@
-import { Button, Select } from '@mantine/core'
+import { Box, Button, Group, Select } from '@mantine/core'
 import { IconPlayerPlay } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -34,8 +34,8 @@ export function FirstCall() {
   }
 
   return (
-    <div className={styles.firstCall}>
-      <div className={styles.firstCallTools}>
+    <Box w="100%">
+      <Group gap="xs" align="stretch">
         <Select
           aria-label={say('firstModel')}
           placeholder={say('firstModel')}
@@ -48,7 +48,7 @@ export function FirstCall() {
         <Button leftSection={<IconPlayerPlay size={16} />} loading={busy} disabled={model === ''} onClick={() => void send()}>
           {say('firstSend')}
         </Button>
-      </div>
+      </Group>
       {outcome?.kind === 'answer' && (
         <blockquote className={styles.answer} lang="">
           {outcome.text}
@@ -69,7 +69,7 @@ export function FirstCall() {
           <span lang="">{outcome.text}</span>
         </Notice>
       )}
-    </div>
+    </Box>
   )
 }
 

@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { guideHidden, useFirstRun } from '../../lib/first-run.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Panel } from '../../ui/panel.tsx'
+import shared from '../../ui/shared.module.css'
 import { FirstCall } from './first-call.tsx'
 import styles from './home.module.css'
 import { Moving } from './moving.tsx'
@@ -71,7 +72,7 @@ function Step({ icon, title, hint, done, children }: StepProps) {
       <span className={styles.stepMark} role="img" aria-label={say(done ? 'stepDone' : 'stepOpen')}>
         {done ? <IconCircleCheckFilled /> : icon}
       </span>
-      <div className={styles.stepBody}>
+      <div className={shared.grow}>
         <strong>{title}</strong>
         <p className={styles.stepHint}>{hint}</p>
         <div className={styles.stepActions}>{children}</div>

@@ -12,6 +12,7 @@ import { useStatus } from '../../lib/status.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { ReadingPage } from '../../ui/reading-page.tsx'
+import shared from '../../ui/shared.module.css'
 import { SiteContent, SiteText } from '../../ui/site-content.tsx'
 import styles from './home.module.css'
 import { useUnread } from './read-notice.ts'
@@ -66,9 +67,9 @@ function Welcome() {
       </Title>
       <p className={styles.lead}>{say('lead')}</p>
       <div className={styles.address}>
-        <span>{say('address')}</span>
+        <span className={shared.hint}>{say('address')}</span>
         <CopyText text={base}>
-          <code>{base}</code>
+          <code className={shared.code}>{base}</code>
         </CopyText>
       </div>
       <Button component={Link} to={user ? '/token' : '/login'} size="md" rightSection={<IconArrowRight size={18} />}>

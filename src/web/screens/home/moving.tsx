@@ -1,10 +1,11 @@
-import { Button, Group } from '@mantine/core'
+import { Box, Button, Group } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { useMay } from '../../lib/session.ts'
 import { storedFlag } from '../../lib/stored.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Disclosure } from '../../ui/disclosure.tsx'
+import shared from '../../ui/shared.module.css'
 import styles from './home.module.css'
 
 const texts = defineTexts({
@@ -44,14 +45,14 @@ export function Moving() {
   const [showsGuide, setShowsGuide] = useState(false)
   if (isHidden || !mayMove) return null
   return (
-    <div className={styles.movingOffer}>
+    <Box mt={20}>
       <Disclosure title={say('title')} hint={say('hint')}>
         <div className={styles.moving}>
-          <p>{say('look')}</p>
+          <p className={shared.hint}>{say('look')}</p>
           <CodeBlock>{dryRun}</CodeBlock>
-          <p>{say('take')}</p>
+          <p className={shared.hint}>{say('take')}</p>
           <CodeBlock>{realRun}</CodeBlock>
-          <p>{say('source')}</p>
+          <p className={shared.hint}>{say('source')}</p>
           <Group gap="xs">
             <Button variant="default" size="compact-sm" onClick={() => setShowsGuide(true)}>
               {say('guide')}
@@ -67,6 +68,6 @@ export function Moving() {
           <MovingGuide title={say('title')} onClose={() => setShowsGuide(false)} />
         </Suspense>
       )}
-    </div>
+    </Box>
   )
 }

@@ -2,6 +2,7 @@ import { choices } from '../../../contract/entities/channel-choice.ts'
 import { failedAttempts, triedChannels } from '../../../contract/log-factors.ts'
 import { formatDuration } from '../../lib/format.ts'
 import { type Say, useText } from '../../lib/i18n.ts'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/tag.tsx'
 import { CandidateList, ChannelLink, type Try } from './candidate-list.tsx'
 import { detailsTexts } from './details-texts.ts'
@@ -56,17 +57,17 @@ function TryItem({ attempt, earlier, names }: TryProps) {
     <li className={styles.attempt}>
       <span className={styles.attemptHead}>
         {channel === undefined ? say('noChannel') : <ChannelLink id={channel} names={names} />}
-        {keyId !== undefined && <span className={styles.quiet}>{say('attemptKey', { key: keyId })}</span>}
+        {keyId !== undefined && <span className={shared.note}>{say('attemptKey', { key: keyId })}</span>}
         {failure && (
           <>
             <Tag color="red">{failure.status > 0 ? failure.status : say('attemptNone')}</Tag>
-            <span className={styles.quiet}>{formatDuration(failure.ms)}</span>
+            <span className={shared.note}>{formatDuration(failure.ms)}</span>
           </>
         )}
         {channel !== undefined && !failure && <Tag color="green">{say('answered')}</Tag>}
       </span>
       {failure && <span>{failure.reason}</span>}
-      {choice !== undefined && <span className={styles.quiet}>{say('chosen', { choice: choiceText(say, choice) })}</span>}
+      {choice !== undefined && <span className={shared.note}>{say('chosen', { choice: choiceText(say, choice) })}</span>}
       <CandidateList attempt={attempt} earlier={earlier} names={names} />
     </li>
   )

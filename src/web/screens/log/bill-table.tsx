@@ -8,6 +8,7 @@ import { usdFigure } from '../../../contract/quota.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Notice } from '../../ui/notice.tsx'
+import shared from '../../ui/shared.module.css'
 import { detailsTexts } from './details-texts.ts'
 import type { LogRow } from './factors.ts'
 import styles from './log.module.css'
@@ -23,7 +24,7 @@ export function BillTable({ row }: { row: LogRow }) {
   return (
     <>
       <div className={styles.scroll}>
-        <table className={styles.bill}>
+        <table className={`${shared.table} ${styles.bill}`}>
           <caption>
             <VisuallyHidden>{say('bill')}</VisuallyHidden>
           </caption>
@@ -61,7 +62,7 @@ export function BillTable({ row }: { row: LogRow }) {
           </tfoot>
         </table>
       </div>
-      <p className={styles.quiet}>{say('perUnit', { count: formatCount(bill.perUsd) })}</p>
+      <p className={shared.note}>{say('perUnit', { count: formatCount(bill.perUsd) })}</p>
       <Verdict bill={bill} charged={row.quota} />
     </>
   )

@@ -6,6 +6,7 @@ import { listedCandidates } from '../../../contract/log-factors.ts'
 import { formatCount, formatDuration } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useNarrow } from '../../lib/narrow.ts'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/tag.tsx'
 import { detailsTexts } from './details-texts.ts'
 import type { ChannelNames } from './factors.ts'
@@ -47,7 +48,7 @@ export function CandidateList({ attempt, earlier, names }: CandidateListProps) {
   if (candidates.length === 0) return null
 
   const rest = attempt.candidates?.more ?? 0
-  const more = rest > 0 && <p className={styles.quiet}>{say('moreCandidates', { count: rest })}</p>
+  const more = rest > 0 && <p className={shared.note}>{say('moreCandidates', { count: rest })}</p>
   const outcomeOf = (candidate: Candidate) => <Outcome candidate={candidate} attempt={attempt} earlier={earlier} />
   if (isNarrow)
     return (
@@ -56,7 +57,7 @@ export function CandidateList({ attempt, earlier, names }: CandidateListProps) {
           {candidates.map((candidate) => (
             <li key={candidate.channel} className={styles.candidateCard}>
               <ChannelLink id={candidate.channel} names={names} />
-              <span className={styles.quiet}>
+              <span className={shared.note}>
                 {figuresOf(candidate)
                   .filter(({ value }) => value !== '')
                   .map(({ label, value }) => `${label} ${value}`)
@@ -72,7 +73,7 @@ export function CandidateList({ attempt, earlier, names }: CandidateListProps) {
   const labels = candidates.slice(0, 1).flatMap(figuresOf)
   return (
     <>
-      <table className={`${styles.bill} ${styles.candidates}`}>
+      <table className={`${shared.table} ${styles.bill} ${styles.candidates}`}>
         <caption>
           <VisuallyHidden>{say('candidates')}</VisuallyHidden>
         </caption>
@@ -141,13 +142,13 @@ function Outcome({ candidate, attempt, earlier }: { candidate: Candidate } & Pic
   const known = exclusions.find((name) => name === excluded)
   const failed = excluded === 'failed' && earlier.findLast((each) => each.channel === channel)
   const reason = failed ? say('failedBefore', { status: statusText(failed) }) : known ? say(`excluded_${known}`) : excluded
-  if (channel !== attempt.channel) return <span className={styles.quiet}>{reason ?? say('notChosen')}</span>
+  if (channel !== attempt.channel) return <span className={shared.note}>{reason ?? say('notChosen')}</span>
   return (
     <span className={styles.outcome}>
       <Tag color={attempt.failure ? 'red' : 'green'}>
         {attempt.failure ? say('selectedFailed', { status: statusText(attempt) }) : say('selected')}
       </Tag>
-      {reason !== undefined && <span className={styles.quiet}>{say('despite', { reason })}</span>}
+      {reason !== undefined && <span className={shared.note}>{say('despite', { reason })}</span>}
     </span>
   )
 }
@@ -162,7 +163,7 @@ export function ChannelLink({ id, names }: { id: number; names: ChannelNames }) 
       <Link to="/channel/edit/$id" params={{ id: String(id) }} className={styles.attemptChannel}>
         {name}
       </Link>{' '}
-      <span className={styles.quiet}>#{id}</span>
+      <span className={shared.note}>#{id}</span>
     </span>
   )
 }

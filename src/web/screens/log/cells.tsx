@@ -11,6 +11,7 @@ import { formatTime } from '../../lib/times.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { QuotaChange, QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { droppedFields, durationMs, type LogRow } from './factors.ts'
@@ -68,7 +69,7 @@ export function ModelCell({ row }: { row: LogRow }) {
   const say = useText(texts)
   const { upstream_model_name: actual } = row.factors
   const name = (
-    <span className={`${styles.name} ${styles.model}`}>
+    <span className={`${styles.name} ${shared.smallCode}`}>
       {actual && <IconTransform size={13} aria-hidden="true" className={styles.tagIcon} />}
       <span className={styles.clippedText}>{row.model_name}</span>
     </span>
@@ -107,7 +108,7 @@ export function TimingCell({ row }: { row: LogRow }) {
           {formatDuration(frt)}
         </Tag>
       )}
-      <small className={styles.quiet}>{say(row.is_stream ? 'stream' : 'notStream')}</small>
+      <small className={shared.note}>{say(row.is_stream ? 'stream' : 'notStream')}</small>
     </span>
   )
 }
@@ -205,7 +206,7 @@ function Price({ factors }: { factors: Factors }) {
       ? say('detailFixed', { price: usdText(fixed) })
       : say('detailTokens', { input: perMillion(ratio ?? 0), output: perMillion((ratio ?? 0) * completion) })
   return (
-    <span className={styles.quiet} title={fixed < 0 ? say('detailHint') : undefined}>
+    <span className={shared.note} title={fixed < 0 ? say('detailHint') : undefined}>
       {price}
       {group !== 1 && ` ${say('detailGroup', { ratio: group })}`}
     </span>

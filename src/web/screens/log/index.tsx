@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Skeleton, Switch, Tooltip } from '@mantine/core'
+import { ActionIcon, Box, Button, Skeleton, Switch, Tooltip } from '@mantine/core'
 import { IconReceipt, IconRefresh } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
@@ -101,7 +101,7 @@ export function Screen() {
       }
     >
       {searchedTo > 0 && (
-        <div className={styles.part}>
+        <Box mb="sm">
           <Notice
             title={say('searchedTo', { time: formatTime(searchedTo) })}
             action={
@@ -117,7 +117,7 @@ export function Screen() {
           >
             {say('searchedToHint')}
           </Notice>
-        </div>
+        </Box>
       )}
     </ListFrame>
   )

@@ -1,6 +1,7 @@
 import { logType } from '../../../contract/entities/log.ts'
 import { triedChannels } from '../../../contract/log-factors.ts'
 import { formatCount } from '../../lib/format.ts'
+import shared from '../../ui/shared.module.css'
 import { ChannelCell, CostCell, DetailCell, ModelCell, RetryCell, TimingCell, TypeCell } from './cells.tsx'
 import type { LogRow } from './factors.ts'
 import styles from './log.module.css'
@@ -31,8 +32,8 @@ export function LogCard({ row, isAdmin }: { row: LogRow; isAdmin: boolean }) {
       <div className={styles.cardLine}>
         {isAdmin && row.channel > 0 && <ChannelCell row={row} />}
         {isAdmin && row.user_id > 0 && <UserCell row={row} />}
-        {row.group && <span className={styles.quiet}>{row.group}</span>}
-        {row.token_name && <span className={`${styles.quiet} ${styles.clippedText}`}>{row.token_name}</span>}
+        {row.group && <span className={shared.note}>{row.group}</span>}
+        {row.token_name && <span className={`${shared.note} ${styles.clippedText}`}>{row.token_name}</span>}
         {isAdmin && triedChannels(row.factors).length > 1 && <RetryCell row={row} />}
       </div>
       {(!isConsume ||

@@ -1,4 +1,4 @@
-import { Popover, Skeleton, UnstyledButton } from '@mantine/core'
+import { Group, Popover, Skeleton, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { formatCount } from '../../lib/format.ts'
@@ -7,6 +7,7 @@ import { read } from '../../lib/query.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { Initial } from '../../ui/initial.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import type { LogRow } from './factors.ts'
 import styles from './log.module.css'
 import { texts } from './texts.ts'
@@ -32,13 +33,13 @@ function UserCard({ id, name }: { id: number; name: string }) {
   const user = useQuery(read('GET /api/user/:id', { params: { id } }))
   return (
     <section aria-label={say('userCard')} className={styles.userCard}>
-      <div className={styles.userHead}>
+      <Group gap={10} wrap="nowrap">
         <Initial name={name} />
         <div>
           <strong>{name}</strong>
-          <div className={styles.quiet}>ID {id}</div>
+          <div className={shared.note}>ID {id}</div>
         </div>
-      </div>
+      </Group>
       {user.data ? (
         <Facts
           facts={[
@@ -48,20 +49,20 @@ function UserCard({ id, name }: { id: number; name: string }) {
           ]}
         />
       ) : user.error ? (
-        <p className={styles.quiet} role="alert">
+        <p className={shared.note} role="alert">
           {say('userGone')}
         </p>
       ) : (
         <Skeleton height={36} />
       )}
-      <div className={styles.userHead}>
+      <Group gap={10} wrap="nowrap">
         <Link to="/user/edit/$id" params={{ id: String(id) }} className={styles.link}>
           {say('openUser')}
         </Link>
         <Link to="/log" search={{ username: name }} className={styles.link}>
           {say('logsOfUser')}
         </Link>
-      </div>
+      </Group>
     </section>
   )
 }

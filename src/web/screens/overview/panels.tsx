@@ -11,6 +11,7 @@ import { formatTime } from '../../lib/times.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/tag.tsx'
 import { percent } from './figures.tsx'
 import styles from './overview.module.css'
@@ -27,7 +28,7 @@ export function FailingPanel({ overview: { failing, from } }: { overview: Overvi
       {failing.length === 0 ? (
         <p className={styles.none}>{say('noFailing')}</p>
       ) : (
-        <ul className={styles.rows}>
+        <ul className={shared.list}>
           {failing.map(({ id, name, attempts, failed, success, last }) => (
             <li key={id} className={styles.row}>
               <div className={styles.rowHead}>
@@ -68,7 +69,7 @@ export function ErrorsPanel({ overview: { errors, from } }: { overview: Overview
       {errors.length === 0 ? (
         <p className={styles.none}>{say('noErrors')}</p>
       ) : (
-        <ul className={styles.rows}>
+        <ul className={shared.list}>
           {errors.map(({ code, count, message }) => (
             <li key={code} className={styles.row}>
               <div className={styles.rowHead}>
@@ -103,7 +104,7 @@ export function TopPanel({ title, consumers, searchOf, from }: TopProps) {
       {consumers.length === 0 ? (
         <p className={styles.none}>{say('nobody')}</p>
       ) : (
-        <ul className={styles.rows}>
+        <ul className={shared.list}>
           {consumers.map((consumer) => {
             const { key, name, requests, failed, quota } = consumer
             const detail = say('topDetail', { count: formatCount(requests), failed: formatCount(failed) })
@@ -187,7 +188,7 @@ function FailedJobs({
   const local = useLocal()
   if (jobs.length === 0) return null
   return (
-    <ul className={styles.rows}>
+    <ul className={shared.list}>
       {jobs.map(({ name, label, detail }) => (
         <li key={name} className={styles.row}>
           <div className={styles.rowHead}>{local(label)}</div>

@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Box, Button, Group, Stack } from '@mantine/core'
 import { IconCopy, IconDownload } from '@tabler/icons-react'
 import { saveFile } from '../../lib/download.ts'
 import { useText } from '../../lib/i18n.ts'
@@ -14,7 +14,9 @@ export function BackupCodesDialog({ codes, onClose }: { codes: readonly string[]
   return (
     <Dialog title={say('codesTitle')} size="md" onClose={onClose}>
       <Stack gap="sm">
-        <p className={styles.words}>{say('codesBody')}</p>
+        <Box component="p" m={0}>
+          {say('codesBody')}
+        </Box>
         <ul className={styles.codes}>
           {codes.map((code) => (
             <li key={code}>

@@ -11,6 +11,7 @@ import { confirm } from '../../ui/confirm.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { ProviderIcon, useProviderNames } from '../../ui/provider-icons.tsx'
+import shared from '../../ui/shared.module.css'
 import styles from './personal.module.css'
 import { securityTexts } from './security-texts.ts'
 
@@ -36,7 +37,7 @@ export function Bindings() {
             ))}
           </ul>
         ) : (
-          <span className={styles.quiet}>{say('bindingsNone')}</span>
+          <span className={shared.quiet}>{say('bindingsNone')}</span>
         )
       ) : bindings.error ? (
         <ErrorView error={bindings.error} onRetry={() => void bindings.refetch()} />
@@ -81,7 +82,7 @@ function Row({ binding: { provider, account, offered } }: { binding: Binding }) 
       <ProviderIcon provider={provider} size={20} stroke={1.5} />
       <span className={styles.words}>
         <span>{name}</span>
-        <small>{account === '' ? say('notBound') : shownAccount(account)}</small>
+        <small className={shared.note}>{account === '' ? say('notBound') : shownAccount(account)}</small>
       </span>
       {offered ? (
         <Button
@@ -94,7 +95,7 @@ function Row({ binding: { provider, account, offered } }: { binding: Binding }) 
           {say(account === '' ? 'bind' : 'rebind')}
         </Button>
       ) : (
-        <span className={styles.quiet}>{say('notOffered')}</span>
+        <span className={shared.quiet}>{say('notOffered')}</span>
       )}
       {account !== '' && (
         <Button

@@ -3,6 +3,7 @@ import { lazy, Suspense, useState } from 'react'
 import type { CallReply } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Panel } from '../../ui/panel.tsx'
+import shared from '../../ui/shared.module.css'
 import styles from './personal.module.css'
 import { texts } from './texts.ts'
 
@@ -15,7 +16,7 @@ export function EmailCard({ self: { email } }: { self: CallReply<'GET /api/user/
   return (
     <Panel title={say('email')} description={say('emailHint')}>
       <div className={styles.row}>
-        <span className={styles.words}>{email || <span className={styles.quiet}>{say('notBound')}</span>}</span>
+        <span className={styles.words}>{email || <span className={shared.quiet}>{say('notBound')}</span>}</span>
         <Button variant="default" onClick={() => setBinding(true)}>
           {say(email === '' ? 'emailBind' : 'emailChange')}
         </Button>

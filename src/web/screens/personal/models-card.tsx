@@ -6,6 +6,7 @@ import { storedFlag } from '../../lib/stored.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/tag.tsx'
 import styles from './personal.module.css'
 import { texts } from './texts.ts'
@@ -24,7 +25,7 @@ export function ModelsCard() {
     <Panel title={say('models')} description={say('modelsHint')}>
       {models.isPending && <Skeleton height={22} width="60%" />}
       {models.error && <ErrorView error={models.error} onRetry={() => void models.refetch()} />}
-      {models.data && names.length === 0 && <span className={styles.quiet}>{say('modelsNone')}</span>}
+      {models.data && names.length === 0 && <span className={shared.quiet}>{say('modelsNone')}</span>}
       <div className={styles.tags}>
         {(expanded ? names : names.slice(0, collapsedCount)).map((name) => (
           <CopyText key={name} text={name}>

@@ -8,7 +8,7 @@ import { createPasskey } from '../../lib/passkey.ts'
 import { invalidate, useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import styles from './security.module.css'
+import shared from '../../ui/shared.module.css'
 import { securityTexts } from './security-texts.ts'
 
 /** Asks for a name, and then has the device make the passkey. */
@@ -76,7 +76,7 @@ function NameDialog({ title, name, submit, busy, onName, onClose }: NameDialogPr
     <Dialog title={title} size="md" onClose={onClose}>
       <form onSubmit={form.onSubmit((values) => onName(values.name.trim()))} noValidate>
         <Stack gap="sm">
-          <p className={styles.quiet}>{say('addHint')}</p>
+          <p className={shared.hint}>{say('addHint')}</p>
           <TextInput data-autofocus label={say('name')} maxLength={50} {...form.getInputProps('name')} />
           <Group justify="flex-end">
             <Button type="submit" loading={busy}>

@@ -8,6 +8,7 @@ import { supportsPasskeys } from '../../lib/passkey.ts'
 import { useWrite } from '../../lib/query.ts'
 import { confirm } from '../../ui/confirm.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import shared from '../../ui/shared.module.css'
 import { TimeText } from '../../ui/time-text.tsx'
 import styles from './personal.module.css'
 import { securityTexts } from './security-texts.ts'
@@ -43,7 +44,7 @@ export function PasskeysCard({ security }: { security: CallReply<'GET /api/user/
           ))}
         </ul>
       ) : (
-        <span className={styles.quiet}>{missing ?? say('passkeysEmpty')}</span>
+        <span className={shared.quiet}>{missing ?? say('passkeysEmpty')}</span>
       )}
       {adding && (
         <Suspense>
@@ -78,7 +79,7 @@ function Row({ passkey }: { passkey: Passkey }) {
       <IconFingerprint size={20} stroke={1.5} aria-hidden="true" />
       <span className={styles.words}>
         <span>{passkey.name}</span>
-        <small>
+        <small className={shared.note}>
           {say('addedAt')} <TimeText seconds={passkey.created_at} /> ·{' '}
           {passkey.used_at === 0 ? (
             say('neverUsed')

@@ -7,6 +7,7 @@ import { read, useWrite } from '../../lib/query.ts'
 import { confirm } from '../../ui/confirm.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/tag.tsx'
 import { PasskeysCard } from './passkeys-card.tsx'
 import styles from './personal.module.css'
@@ -65,7 +66,7 @@ function TwoFactorCard({ security }: { security: CallReply<'GET /api/user/securi
           <span>
             <Tag color={security.two_factor ? 'green' : 'gray'}>{say(security.two_factor ? 'on' : 'off')}</Tag>
           </span>
-          {security.two_factor && <small>{say('codesLeft', { count: security.backup_codes })}</small>}
+          {security.two_factor && <small className={shared.note}>{say('codesLeft', { count: security.backup_codes })}</small>}
         </span>
         {security.two_factor ? (
           <>

@@ -8,6 +8,7 @@ import { read, useWrite } from '../../lib/query.ts'
 import { confirm } from '../../ui/confirm.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { describeBrowser } from './describe-browser.ts'
@@ -86,7 +87,7 @@ function Place({ session }: { session: OwnSession }) {
       <Icon size={20} stroke={1.5} aria-hidden="true" />
       <span className={styles.words}>
         <span title={session.user_agent}>{name || say('unknownBrowser')}</span>
-        <small>
+        <small className={shared.note}>
           {session.address} · {say('lastSeen')} <TimeText seconds={session.seen_at} />
         </small>
       </span>

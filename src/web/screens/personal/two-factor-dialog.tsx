@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Box, Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { ApiError } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
@@ -6,6 +6,7 @@ import { useWrite } from '../../lib/query.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { QrCode } from '../../ui/qr-code.tsx'
+import shared from '../../ui/shared.module.css'
 import styles from './security.module.css'
 import { securityTexts } from './security-texts.ts'
 
@@ -37,17 +38,21 @@ export function TwoFactorDialog({ secret: { secret, uri }, onClose, onDone }: Tw
     <Dialog title={say('setUpTitle')} size="md" onClose={onClose}>
       <form onSubmit={form.onSubmit(({ code }) => confirm.mutate({ body: { code: code.trim() } }))} noValidate>
         <Stack gap="sm">
-          <p className={styles.words}>{say('scan')}</p>
+          <Box component="p" m={0}>
+            {say('scan')}
+          </Box>
           <div className={styles.qr}>
             <QrCode text={uri} label={say('scanLabel')} />
           </div>
-          <p className={styles.quiet}>{say('byHand')}</p>
+          <p className={shared.hint}>{say('byHand')}</p>
           <div className={styles.secret}>
             <CopyText text={secret}>
               <code>{secret.match(/.{1,4}/g)?.join(' ')}</code>
             </CopyText>
           </div>
-          <p className={styles.words}>{say('enterCode')}</p>
+          <Box component="p" m={0}>
+            {say('enterCode')}
+          </Box>
           <TextInput
             data-autofocus
             label={say('code')}

@@ -1,9 +1,9 @@
-import { PasswordInput, TextInput } from '@mantine/core'
+import { Box, PasswordInput, TextInput } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Disclosure } from '../../ui/disclosure.tsx'
+import shared from '../../ui/shared.module.css'
 import type { NoticeForm } from './own-setting.ts'
-import styles from './personal.module.css'
 import { texts } from './texts.ts'
 
 const sample = JSON.stringify(
@@ -34,7 +34,9 @@ export function WebhookFields({ form, hasSecret }: { form: NoticeForm; hasSecret
         {...form.getInputProps('webhook_secret')}
       />
       <Disclosure title={say('webhookSample')}>
-        <p className={styles.sample}>{say('webhookSampleHint')}</p>
+        <Box component="p" mb="xs" className={shared.hint}>
+          {say('webhookSampleHint')}
+        </Box>
         <CodeBlock>{sample}</CodeBlock>
       </Disclosure>
     </>

@@ -10,6 +10,7 @@ import { Markdown } from '../../ui/markdown.tsx'
 import { MarkdownImage } from '../../ui/markdown-image.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useQuotaHint } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { MessageAction } from './message-action.tsx'
 import styles from './playground.module.css'
 import { texts } from './texts.ts'
@@ -35,7 +36,7 @@ export function AnswerView({ answer, onRetry, onRemove, onStop, isElsewhere }: A
       <header className={styles.author}>
         <Initial name={answer.model || '?'} size={24} />
         <span className={styles.authorName}>{answer.model}</span>
-        {isElsewhere && <span className={styles.quiet}>{say('elsewhere')}</span>}
+        {isElsewhere && <span className={shared.hint}>{say('elsewhere')}</span>}
         {running && onStop && <MessageAction label={`${say('stop')}: ${answer.model}`} icon={IconPlayerStop} onClick={onStop} />}
       </header>
       <div className={styles.said}>
@@ -79,7 +80,7 @@ const Said = memo(function Said({ content, state, hasPictures }: Pick<Answer, 'c
       </p>
     )
   }
-  if (content === '') return state === 'complete' && !hasPictures ? <p className={styles.quiet}>{say('emptyAnswer')}</p> : null
+  if (content === '') return state === 'complete' && !hasPictures ? <p className={shared.hint}>{say('emptyAnswer')}</p> : null
   return (
     <div className={styles.text} data-writing={state === 'incomplete'}>
       <Markdown text={content} streaming={state === 'incomplete'} />

@@ -1,9 +1,10 @@
-import { ActionIcon, Button, TextInput, Tooltip, UnstyledButton } from '@mantine/core'
+import { ActionIcon, Button, Stack, TextInput, Tooltip, UnstyledButton } from '@mantine/core'
 import { IconMessages, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { textOf, useText } from '../../lib/i18n.ts'
 import { confirm } from '../../ui/confirm.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import shared from '../../ui/shared.module.css'
 import { TimeText } from '../../ui/time-text.tsx'
 import { conversationsMax, type Head } from './archive.ts'
 import type { Library, LibraryState } from './library.ts'
@@ -38,7 +39,7 @@ export function HistoryPanel({ library, shelf: { heads, conversation }, onOpened
   }
 
   return (
-    <div className={styles.history}>
+    <Stack gap="md">
       <ul className={styles.heads} aria-label={say('history')}>
         {heads.map((head) => (
           <li key={head.id} className={styles.head} data-open={head.id === conversation.id}>
@@ -62,8 +63,8 @@ export function HistoryPanel({ library, shelf: { heads, conversation }, onOpened
           </li>
         ))}
       </ul>
-      <div className={styles.historyEnd}>
-        <p className={styles.quiet}>{say('historyHint', { count: conversationsMax })}</p>
+      <Stack gap="xs" align="flex-start">
+        <p className={shared.hint}>{say('historyHint', { count: conversationsMax })}</p>
         <Button
           size="compact-sm"
           variant="subtle"
@@ -73,8 +74,8 @@ export function HistoryPanel({ library, shelf: { heads, conversation }, onOpened
         >
           {say('historyClear')}
         </Button>
-      </div>
-    </div>
+      </Stack>
+    </Stack>
   )
 }
 
@@ -91,9 +92,9 @@ function HeadRow({ head, isOpen, onOpen, onRename, onRemove }: HeadRowProps) {
   const title = head.title || say('untitled')
   return (
     <>
-      <UnstyledButton className={styles.headOpen} aria-current={isOpen} onClick={onOpen}>
-        <span className={styles.headTitle}>{title}</span>
-        <span className={styles.headTime}>
+      <UnstyledButton className={shared.grow} aria-current={isOpen} onClick={onOpen}>
+        <span className={shared.truncated}>{title}</span>
+        <span className={shared.note}>
           <TimeText seconds={Math.floor(head.updatedAtMs / 1000)} />
         </span>
       </UnstyledButton>

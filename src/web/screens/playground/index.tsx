@@ -1,4 +1,4 @@
-import { ActionIcon, Button, SegmentedControl, Skeleton, Tooltip } from '@mantine/core'
+import { ActionIcon, Box, Button, SegmentedControl, Skeleton, Tooltip } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal, IconHistory, IconMessagePlus } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
@@ -91,9 +91,9 @@ export function Screen() {
         }
       />
       {values.expired && (
-        <div className={styles.notice}>
+        <Box mb="md">
           <Notice kind="warn">{say('expired')}</Notice>
-        </div>
+        </Box>
       )}
       <div className={styles.layout}>
         {!narrow && (

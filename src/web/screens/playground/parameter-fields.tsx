@@ -1,5 +1,6 @@
 import { SegmentedControl, Slider, Stack, Switch, TextInput } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
+import shared from '../../ui/shared.module.css'
 import {
   type ParameterName,
   type ParameterState,
@@ -22,7 +23,7 @@ export function ParameterFields({ states, onChange }: ParameterFieldsProps) {
   return (
     <fieldset className={styles.parameters}>
       <legend className={styles.legend}>{say('parameters')}</legend>
-      <p className={styles.quiet}>{say('parametersHint')}</p>
+      <p className={shared.hint}>{say('parametersHint')}</p>
       <Stack gap="md" mt="sm">
         {parameterNames.map((name) => (
           <Parameter
@@ -46,14 +47,14 @@ interface ParameterProps {
 function Parameter({ name, state: { on, value }, onChange }: ParameterProps) {
   const say = useText(texts)
   return (
-    <div className={styles.parameter}>
+    <Stack gap="xs">
       <div className={styles.parameterHead}>
         <Switch size="xs" label={say(name)} checked={on} onChange={(event) => onChange({ on: event.currentTarget.checked })} />
         {on && parameters[name].kind === 'range' && <output className={styles.value}>{value}</output>}
       </div>
       {on && <ParameterInput name={name} value={value} onChange={(next) => onChange({ value: next })} />}
-      {on && <p className={styles.help}>{say(hints[name])}</p>}
-    </div>
+      {on && <p className={shared.note}>{say(hints[name])}</p>}
+    </Stack>
   )
 }
 

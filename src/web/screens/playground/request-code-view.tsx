@@ -5,7 +5,7 @@ import { useNarrow } from '../../lib/narrow.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
 import type { ChatRequest } from '../../lib/stream-chat.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
-import styles from './playground.module.css'
+import shared from '../../ui/shared.module.css'
 import { type CodeKind, codeKinds, codeNames, codeOf, hasPictures } from './request-code.ts'
 import { texts } from './texts.ts'
 
@@ -20,7 +20,7 @@ export function RequestCode({ requests }: { requests: readonly ChatRequest[] }) 
   if (!request) return null
   return (
     <Stack gap="sm">
-      <p className={styles.quiet}>{request.group ? say('codeHint', { group: request.group }) : say('codeHintAny')}</p>
+      <p className={shared.hint}>{request.group ? say('codeHint', { group: request.group }) : say('codeHintAny')}</p>
       <Group gap="sm">
         <SegmentedControl
           aria-label={say('code')}
@@ -41,7 +41,7 @@ export function RequestCode({ requests }: { requests: readonly ChatRequest[] }) 
         )}
       </Group>
       <CodeBlock>{codeOf(kind, request, address)}</CodeBlock>
-      {hasPictures(request) && <p className={styles.quiet}>{say('codePictures')}</p>}
+      {hasPictures(request) && <p className={shared.hint}>{say('codePictures')}</p>}
     </Stack>
   )
 }

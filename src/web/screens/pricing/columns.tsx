@@ -9,6 +9,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { ModelEndTag } from '../../ui/model-end.tsx'
 import { PriceSource } from '../../ui/price-source.tsx'
+import shared from '../../ui/shared.module.css'
 import { HintTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import styles from './pricing.module.css'
@@ -39,7 +40,8 @@ export interface Shown {
 export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): readonly Column<PriceRow>[] {
   const say = useText(texts)
   const prices = (row: PriceRow) => pricesOf(row, ratio, perUsd)
-  const usd = (value: number | undefined) => (value === undefined ? null : <span className={styles.price}>{usdText(value)}</span>)
+  const usd = (value: number | undefined) =>
+    value === undefined ? null : <span className={shared.figure}>{usdText(value)}</span>
   return [
     {
       key: 'model',
@@ -75,7 +77,7 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
       sortKey: 'input',
       cell: (row) => {
         const price = prices(row)
-        if (price.isPerCall) return <span className={styles.price}>{say('perCall', { price: usdText(price.call) })}</span>
+        if (price.isPerCall) return <span className={shared.figure}>{say('perCall', { price: usdText(price.call) })}</span>
         return <Stepped row={row} of={({ input }) => input} ratio={ratio} perUsd={perUsd} />
       },
     },
@@ -102,7 +104,7 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
       title: say('source'),
       hideable: true,
       cell: ({ price_source: source, price_vendor: vendor, price_date: date }) =>
-        source !== '' && <PriceSource source={source} vendor={vendor} date={date} className={styles.from} />,
+        source !== '' && <PriceSource source={source} vendor={vendor} date={date} className={shared.note} />,
     },
     {
       key: 'groups',
@@ -152,7 +154,7 @@ interface SteppedProps {
 function Stepped({ row, of, ratio, perUsd }: SteppedProps) {
   const say = useText(texts)
   return (
-    <span className={styles.price}>
+    <span className={shared.figure}>
       {usdText(of(pricesOf(row, ratio, perUsd)))}
       {row.steps.map(({ above, ...step }) => (
         <small key={above} className={styles.step}>

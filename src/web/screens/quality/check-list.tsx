@@ -10,6 +10,7 @@ import type { Column } from '../../ui/listing.ts'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { deleteAction, toggleAction } from '../../ui/row-common-actions.tsx'
+import shared from '../../ui/shared.module.css'
 import { TimeText } from '../../ui/time-text.tsx'
 import { intervalText } from './intervals.ts'
 import styles from './quality.module.css'
@@ -87,12 +88,12 @@ function useColumns(): Column<QualityCheck>[] {
 function Share({ check: { standings } }: { check: QualityCheck }) {
   const say = useText(texts)
   const shares = standings.map(({ share }) => share).filter((share) => share >= 0)
-  if (shares.length === 0) return <span className={styles.quiet}>—</span>
+  if (shares.length === 0) return <span className={shared.note}>—</span>
   const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length
   const lowest = Math.min(...shares)
   return (
     <>
-      {shareText(mean)} {lowest < mean && <span className={styles.quiet}>{say('lowest', { share: shareText(lowest) })}</span>}
+      {shareText(mean)} {lowest < mean && <span className={shared.note}>{say('lowest', { share: shareText(lowest) })}</span>}
     </>
   )
 }

@@ -11,6 +11,7 @@ import { HeadButton } from '../../ui/head-button.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import shared from '../../ui/shared.module.css'
 import { TimeText } from '../../ui/time-text.tsx'
 import { channelName } from './channel-name.ts'
 import { intervalText } from './intervals.ts'
@@ -57,7 +58,7 @@ export function CheckView({ id, onEdit }: Props) {
         description={
           <span className={styles.facts}>
             <CheckState check={check} />
-            <span className={styles.model}>{check.models.join(', ')}</span>
+            <span className={shared.code}>{check.models.join(', ')}</span>
             <span>{intervalText(check.interval_minutes, say)}</span>
           </span>
         }
@@ -110,7 +111,7 @@ function useStandingColumns(): Column<QualityStanding>[] {
       heads: true,
       cell: (row) => channelName(row, say),
     },
-    { key: 'model', title: say('model'), cell: ({ model }) => <span className={styles.model}>{model}</span> },
+    { key: 'model', title: say('model'), cell: ({ model }) => <span className={shared.code}>{model}</span> },
     { key: 'state', title: say('state'), inCard: 'state', cell: ({ state }) => <StandingTag state={state} /> },
     { key: 'share', title: say('share'), inCard: 'figure', align: 'right', cell: ({ share }) => shareText(share) },
     { key: 'baseline', title: say('baseline'), inCard: 'figure', align: 'right', cell: ({ baseline }) => shareText(baseline) },

@@ -1,4 +1,4 @@
-import { Skeleton } from '@mantine/core'
+import { Box, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import {
   expectationLabels,
@@ -20,6 +20,7 @@ import { useListState } from '../../ui/list-state.ts'
 import type { Column } from '../../ui/listing.ts'
 import { Panel } from '../../ui/panel.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { channelName } from './channel-name.ts'
@@ -102,7 +103,7 @@ function useColumns(): Column<QualityResult>[] {
       ),
     },
     { key: 'channel', title: say('channel'), inCard: 'figure', cell: (row) => channelName(row, say) },
-    { key: 'model', title: say('model'), cell: ({ model }) => <span className={styles.model}>{model}</span> },
+    { key: 'model', title: say('model'), cell: ({ model }) => <span className={shared.code}>{model}</span> },
     {
       key: 'reason',
       title: say('reason'),
@@ -151,13 +152,15 @@ function Opened({ result, check }: { result: QualityResult; check: QualityCheck 
       )}
       {result.error === '' && (
         <div>
-          <span className={styles.quiet}>
+          <span className={shared.note}>
             {say('answer')} {data?.is_cut && say('answerCut')}
           </span>
           {!data ? (
             <Skeleton height={48} />
           ) : data.answer === '' ? (
-            <p className={styles.quiet}>{say('answerNone')}</p>
+            <Box component="p" my="sm" className={shared.note}>
+              {say('answerNone')}
+            </Box>
           ) : (
             <CodeBlock>{data.answer}</CodeBlock>
           )}

@@ -3,6 +3,7 @@ import { useText } from '../../lib/i18n.ts'
 import { nowSeconds } from '../../lib/times.ts'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { StatusTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -46,7 +47,7 @@ export function useColumns(): Column<Redemption>[] {
       sortKey: 'expired_time',
       hideable: true,
       cell: ({ expired_time: at }) =>
-        at === 0 ? <span className={styles.quiet}>{say('never')}</span> : <TimeText seconds={at} />,
+        at === 0 ? <span className={shared.quiet}>{say('never')}</span> : <TimeText seconds={at} />,
     },
     {
       key: 'redeemed',
@@ -85,10 +86,10 @@ function Status({ code }: { code: Redemption }) {
 
 function Person({ id, name }: { id: number; name: string }) {
   const say = useText(texts)
-  if (id === 0) return <span className={styles.quiet}>{say('none')}</span>
+  if (id === 0) return <span className={shared.quiet}>{say('none')}</span>
   return (
-    <span className={styles.person}>
-      {name || '—'} <small>#{id}</small>
+    <span className={shared.nowrap}>
+      {name || '—'} <small className={shared.quiet}>#{id}</small>
     </span>
   )
 }

@@ -4,6 +4,7 @@ import { saveFile } from '../../lib/download.ts'
 import { textOf, useText } from '../../lib/i18n.ts'
 import { copyText } from '../../ui/copy-text.tsx'
 import { showDialog } from '../../ui/dialogs.tsx'
+import shared from '../../ui/shared.module.css'
 import styles from './redemptions.module.css'
 import { texts } from './texts.ts'
 
@@ -29,7 +30,7 @@ function NewCodes({ keys, name, amount }: NewCodesProps) {
   const lines = `${keys.join('\n')}\n`
   return (
     <>
-      <p className={styles.hint}>{say('createdHint', { count: keys.length, amount })}</p>
+      <p className={shared.intro}>{say('createdHint', { count: keys.length, amount })}</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
       <pre className={styles.made} tabIndex={0}>
         {lines}

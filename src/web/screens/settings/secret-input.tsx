@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Box } from '@mantine/core'
 import type { Field } from '../../../contract/fields.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { PasswordField } from '../../ui/password-field.tsx'
@@ -23,7 +23,7 @@ export function SecretInput({ field, isSet, draft, onChange, error, disabled }: 
   const clearing = draft === ''
 
   return (
-    <div className={styles.secret}>
+    <Box pos="relative">
       <PasswordField
         label={local(field.label)}
         description={field.help && local(field.help)}
@@ -51,6 +51,6 @@ export function SecretInput({ field, isSet, draft, onChange, error, disabled }: 
           </div>
         )
       )}
-    </div>
+    </Box>
   )
 }

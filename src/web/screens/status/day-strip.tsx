@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { type StatusModel, shareLevels } from '../../../contract/entities/status-page.ts'
 import { useText } from '../../lib/i18n.ts'
+import shared from '../../ui/shared.module.css'
 import styles from './status.module.css'
 import { texts } from './texts.ts'
 
@@ -50,7 +51,7 @@ function Days({ name, days, words }: DaysProps) {
     // It scrolls, also by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
     <div className={styles.table} tabIndex={0}>
-      <table className={styles.days} aria-label={say('days', { model: name })}>
+      <table className={`${shared.table} ${styles.days}`} aria-label={say('days', { model: name })}>
         <thead>
           <tr>
             <th scope="col">{say('date')}</th>

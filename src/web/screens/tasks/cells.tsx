@@ -9,6 +9,7 @@ import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { showDialog } from '../../ui/dialogs.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/tag.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
@@ -34,7 +35,7 @@ export function StatusCell({ status }: { status: string }) {
 export function ProgressCell({ progress, status }: { progress: string; status: string }) {
   const say = useText(texts)
   const percent = Number.parseInt(progress, 10)
-  if (Number.isNaN(percent)) return <span className={styles.figure}>{progress}</span>
+  if (Number.isNaN(percent)) return <span className={shared.figure}>{progress}</span>
   const color = status === 'FAILURE' ? 'orange' : status === 'SUCCESS' ? 'green' : 'sluice'
   return (
     <span className={styles.progress}>
@@ -49,7 +50,7 @@ export function TimeCell({ seconds }: { seconds: number }) {
   const full = formatTime(seconds)
   const thisYear = full.startsWith(String(new Date().getFullYear()))
   return (
-    <time className={styles.figure} dateTime={new Date(seconds * 1000).toISOString()} title={full}>
+    <time className={shared.figure} dateTime={new Date(seconds * 1000).toISOString()} title={full}>
       {thisYear ? full.slice(5) : full}
     </time>
   )
@@ -71,7 +72,7 @@ export function ChannelCell({ id }: { id: number }) {
 
 export function CostCell({ units }: { units: number }) {
   return (
-    <span className={styles.figure}>
+    <span className={shared.figure}>
       <QuotaText units={units} />
     </span>
   )

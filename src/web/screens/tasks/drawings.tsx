@@ -1,3 +1,4 @@
+import { Box } from '@mantine/core'
 import { IconPhoto } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { drawingActionLabels, tasksCountedAhead } from '../../../contract/entities/task.ts'
@@ -43,7 +44,7 @@ export function Screen() {
       actions={<RefreshButton lines={['GET /api/mj/', 'GET /api/mj/self']} />}
     >
       {isAdmin && !hasNotices && (
-        <div className={styles.notice}>
+        <Box mb="md">
           <Notice
             action={
               <Link to="/setting" search={{ tab: 'operation' }} className={styles.link}>
@@ -53,7 +54,7 @@ export function Screen() {
           >
             {say('noticesOff')}
           </Notice>
-        </div>
+        </Box>
       )}
     </ListFrame>
   )

@@ -1,9 +1,10 @@
-import { Select } from '@mantine/core'
+import { Box, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ratioColor } from '../../lib/colors.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/tag.tsx'
 import type { TokenFormState } from './form-values.ts'
 import { texts } from './texts.ts'
@@ -55,7 +56,9 @@ function Option({ choice }: { choice: GroupChoice | undefined }) {
     <span className={styles.option}>
       <span>
         {label}
-        <small>{help}</small>
+        <Box component="small" display="block" className={shared.note}>
+          {help}
+        </Box>
       </span>
       {ratio !== undefined && <Tag color={ratioColor(ratio)}>{say('ratio', { ratio })}</Tag>}
     </span>

@@ -5,6 +5,7 @@ import { fullKey } from '../../lib/full-key.ts'
 import { textOf, useText } from '../../lib/i18n.ts'
 import { CopyButton, copyText } from '../../ui/copy-text.tsx'
 import { showDialog } from '../../ui/dialogs.tsx'
+import shared from '../../ui/shared.module.css'
 import { texts } from './texts.ts'
 import styles from './tokens.module.css'
 
@@ -25,11 +26,11 @@ function NewKeys({ tokens }: { tokens: readonly Token[] }) {
   const lines = tokens.map((token) => `${token.name}    ${fullKey(token)}`)
   return (
     <>
-      <p className={styles.hint}>{say('createdHint')}</p>
-      <ul className={styles.made}>
+      <p className={shared.intro}>{say('createdHint')}</p>
+      <ul className={`${shared.rows} ${styles.made}`}>
         {tokens.map((token) => (
           <li key={token.id}>
-            <div>
+            <div className={shared.grow}>
               {token.name}
               <code>{fullKey(token)}</code>
             </div>

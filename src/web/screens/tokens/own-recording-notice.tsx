@@ -1,10 +1,10 @@
+import { Box } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { formatTime } from '../../lib/times.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { texts } from '../../ui/recording/texts.ts'
-import styles from './tokens.module.css'
 
 /** Informs users that their calls are recorded, or may be. */
 export function OwnRecordingNotice() {
@@ -14,10 +14,10 @@ export function OwnRecordingNotice() {
   if (all === 0 && some === 0) return null
   const title = all > 0 ? say('noticeOwn', { time: formatTime(all) }) : say('noticeSome', { time: formatTime(some) })
   return (
-    <div className={styles.notice}>
+    <Box mb="md">
       <Notice kind="warn" title={title}>
         {say('noticeHint')}
       </Notice>
-    </div>
+    </Box>
   )
 }

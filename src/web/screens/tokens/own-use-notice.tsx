@@ -1,9 +1,8 @@
-import { CloseButton } from '@mantine/core'
+import { Box, CloseButton } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
 import { storedFlag } from '../../lib/stored.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { texts } from './texts.ts'
-import styles from './tokens.module.css'
 
 const closed = storedFlag('token-notice-closed', false)
 
@@ -11,10 +10,10 @@ export function OwnUseNotice() {
   const say = useText(texts)
   if (closed.use()) return null
   return (
-    <div className={styles.notice}>
+    <Box mb="md">
       <Notice kind="warn" action={<CloseButton size="sm" aria-label={say('noticeClose')} onClick={() => closed.write(true)} />}>
         {say('notice')}
       </Notice>
-    </div>
+    </Box>
   )
 }

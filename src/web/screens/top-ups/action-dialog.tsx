@@ -1,10 +1,11 @@
-import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Box, Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type AdminTopUp, topUpReasonLengthMax } from '../../../contract/entities/top-up.ts'
 import { useDollarsOf, useExactQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import shared from '../../ui/shared.module.css'
 import type { TopUpAction } from './actions.tsx'
 import { texts } from './texts.ts'
 import styles from './top-ups.module.css'
@@ -36,7 +37,9 @@ export function ActionDialog({ action, order, onClose }: { action: TopUpAction; 
           <p className={styles.object}>
             {order.trade_no} · {order.username} · {format(order.quota)}
           </p>
-          <p className={styles.body}>{say(isWithdrawal ? 'withdrawBody' : 'completeBody')}</p>
+          <Box component="p" m={0} className={shared.quiet}>
+            {say(isWithdrawal ? 'withdrawBody' : 'completeBody')}
+          </Box>
           {isWithdrawal && (
             <NumberInput
               label={say('withdrawQuota')}

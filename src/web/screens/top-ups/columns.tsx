@@ -4,9 +4,9 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { formatMoney, OrderState, PaymentMethod } from '../../ui/order-parts.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { TimeText } from '../../ui/time-text.tsx'
 import { texts } from './texts.ts'
-import styles from './top-ups.module.css'
 
 export function useColumns(): Column<AdminTopUp>[] {
   const say = useText(texts)
@@ -16,8 +16,8 @@ export function useColumns(): Column<AdminTopUp>[] {
       key: 'user',
       title: say('user'),
       cell: ({ username, user_id }) => (
-        <span className={styles.user}>
-          {username || '—'} <small>#{user_id}</small>
+        <span className={shared.nowrap}>
+          {username || '—'} <small className={shared.quiet}>#{user_id}</small>
         </span>
       ),
     },
@@ -36,7 +36,7 @@ export function useColumns(): Column<AdminTopUp>[] {
       title: say('money'),
       sortKey: 'money_minor',
       align: 'right',
-      cell: ({ money_minor, currency }) => <span className={styles.figure}>{formatMoney(money_minor, currency)}</span>,
+      cell: ({ money_minor, currency }) => <span className={shared.figure}>{formatMoney(money_minor, currency)}</span>,
     },
     { key: 'method', title: say('method'), hideable: true, cell: ({ method }) => <PaymentMethod method={method} /> },
     { key: 'time', title: say('time'), sortKey: 'id', hideable: true, cell: ({ created_time: at }) => <TimeText seconds={at} /> },
@@ -61,7 +61,7 @@ export function useColumns(): Column<AdminTopUp>[] {
 function OrderNumber({ number }: { number: string }) {
   return (
     <CopyText text={number}>
-      <code className={styles.number}>{number}</code>
+      <code className={shared.reference}>{number}</code>
     </CopyText>
   )
 }

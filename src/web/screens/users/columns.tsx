@@ -7,6 +7,7 @@ import { Initial } from '../../ui/initial.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaText, useQuotaHint } from '../../ui/quota-text.tsx'
 import { RuleTag } from '../../ui/recording/recorded-tag.tsx'
+import shared from '../../ui/shared.module.css'
 import { HintTag, StatusTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -91,7 +92,7 @@ function Who({ user: { username, display_name: shown } }: { user: User }) {
       <Initial name={shown || username} size={24} />
       <span className={styles.names}>
         <span>{username}</span>
-        {shown !== '' && shown !== username && <small>{shown}</small>}
+        {shown !== '' && shown !== username && <small className={shared.quiet}>{shown}</small>}
       </span>
     </span>
   )
@@ -118,7 +119,7 @@ function Invited({ user }: { user: User }) {
   const format = useQuotaFormat()
   const hintOf = useQuotaHint()
   const { aff_count: count, aff_history_quota: earned, inviter_id: inviter } = user
-  if (count === 0 && inviter === 0) return <span className={styles.quiet}>0</span>
+  if (count === 0 && inviter === 0) return <span className={shared.quiet}>0</span>
   const hint = [
     say('invitedOf', { count, earned: hintOf(earned) }),
     ...(inviter === 0 ? [] : [say('invitedBy', { id: inviter })]),

@@ -1,4 +1,4 @@
-import { Button, Select, TextInput } from '@mantine/core'
+import { Box, Button, Select, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -12,6 +12,7 @@ import { Facts } from '../../ui/facts.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PasswordField } from '../../ui/password-field.tsx'
 import { useQuotaHint } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { showAtField } from './refusals.ts'
 import { texts } from './texts.ts'
 import styles from './users.module.css'
@@ -116,9 +117,11 @@ function Fixed({ user }: { user: User }) {
   ]
   return (
     <section aria-label={say('fixed')}>
-      <p className={styles.fixed}>{say('fixed')}</p>
+      <Box component="p" mb="xs" className={shared.hint}>
+        {say('fixed')}
+      </Box>
       <Facts
-        facts={bound.map(({ label, id }) => ({ label, value: id || <span className={styles.quiet}>{say('notBound')}</span> }))}
+        facts={bound.map(({ label, id }) => ({ label, value: id || <span className={shared.quiet}>{say('notBound')}</span> }))}
       />
     </section>
   )

@@ -15,10 +15,10 @@ import type { Column } from '../../ui/listing.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { actionIcon } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
+import shared from '../../ui/shared.module.css'
 import { StatusTag } from '../../ui/status-tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { texts } from './texts.ts'
-import styles from './users.module.css'
 
 /** The tokens of a user, for admins: their state, limits and usage, never their keys. */
 export function TokensDialog({ user, onClose }: { user: Pick<User, 'id' | 'username'>; onClose: () => void }) {
@@ -30,7 +30,7 @@ export function TokensDialog({ user, onClose }: { user: Pick<User, 'id' | 'usern
   const title = say('tokensTitle', { name: user.username })
   return (
     <Dialog title={title} size={860} onClose={onClose}>
-      <p className={styles.quiet}>{say('tokensHint')}</p>
+      <p className={shared.quiet}>{say('tokensHint')}</p>
       <DataTable
         label={title}
         dense
@@ -77,7 +77,7 @@ function useColumns(): Column<ListedToken>[] {
       title: say('tokenRemaining'),
       align: 'right',
       cell: ({ unlimited_quota: unlimited, remain_quota: left }) =>
-        unlimited ? <span className={styles.quiet}>{say('tokenUnlimited')}</span> : <QuotaText units={left} />,
+        unlimited ? <span className={shared.quiet}>{say('tokenUnlimited')}</span> : <QuotaText units={left} />,
     },
     { key: 'limits', title: say('tokenLimits'), cell: (token) => <Limits token={token} /> },
     { key: 'accessed', title: say('tokenAccessed'), cell: ({ accessed_time: at }) => <TimeText seconds={at} /> },
@@ -85,7 +85,7 @@ function useColumns(): Column<ListedToken>[] {
       key: 'expires',
       title: say('tokenExpires'),
       cell: ({ expired_time: at }) =>
-        at === neverExpires ? <span className={styles.quiet}>{say('tokenNever')}</span> : <TimeText seconds={at} />,
+        at === neverExpires ? <span className={shared.quiet}>{say('tokenNever')}</span> : <TimeText seconds={at} />,
     },
   ]
 }

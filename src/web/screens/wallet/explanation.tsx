@@ -1,6 +1,7 @@
 import type { LedgerRow } from '../../../contract/entities/ledger-row.ts'
 import { type Say, useText } from '../../lib/i18n.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { texts } from './texts.ts'
 import styles from './wallet.module.css'
 
@@ -15,7 +16,7 @@ export function Explanation({ row }: { row: LedgerRow }) {
       <span>{explain(say, row, cause)}</span>
       {row.kind === 'charge' && (
         <CopyText text={cause}>
-          <code className={styles.number}>{cause}</code>
+          <code className={`${shared.reference} ${shared.quiet}`}>{cause}</code>
         </CopyText>
       )}
     </div>

@@ -1,11 +1,10 @@
-import { Button } from '@mantine/core'
+import { Box, Button } from '@mantine/core'
 import { type TopUp, topUpStatus } from '../../../contract/entities/top-up.ts'
 import { useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { texts } from './texts.ts'
 import { useOrder } from './use-order.ts'
-import styles from './wallet.module.css'
 
 /** The status of the order from which the browser returns. It is display only: returning credits nothing. */
 export function OrderNotice({ tradeNo, onClose }: { tradeNo: string; onClose: () => void }) {
@@ -16,7 +15,7 @@ export function OrderNotice({ tradeNo, onClose }: { tradeNo: string; onClose: ()
 
   const { kind, text } = noticeOf(order)
   return (
-    <div className={styles.notice}>
+    <Box mb="md">
       <Notice
         kind={kind}
         action={
@@ -27,7 +26,7 @@ export function OrderNotice({ tradeNo, onClose }: { tradeNo: string; onClose: ()
       >
         {say(text, { number: tradeNo, amount: format(order?.quota ?? 0) })}
       </Notice>
-    </div>
+    </Box>
   )
 }
 

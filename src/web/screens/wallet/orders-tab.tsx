@@ -13,6 +13,7 @@ import { ListTable } from '../../ui/list-table.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { formatMoney, OrderState, PaymentMethod } from '../../ui/order-parts.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { TimeText } from '../../ui/time-text.tsx'
 import { texts } from './texts.ts'
 import styles from './wallet.module.css'
@@ -24,7 +25,7 @@ export function OrdersTab() {
   return (
     <div className={styles.stack}>
       <div className={styles.top}>
-        <p className={styles.quiet}>{say('ordersHint', { zone: timeZoneName() })}</p>
+        <p className={shared.hint}>{say('ordersHint', { zone: timeZoneName() })}</p>
         <FileButton line="GET /api/user/self/topups.csv" name="orders.csv" query={state.asked} />
       </div>
       <ListTable
@@ -72,7 +73,7 @@ function useColumns(): Column<TopUp>[] {
       heads: true,
       cell: ({ trade_no }) => (
         <CopyText text={trade_no}>
-          <code className={styles.number}>{trade_no}</code>
+          <code className={shared.reference}>{trade_no}</code>
         </CopyText>
       ),
     },
@@ -97,7 +98,7 @@ function useColumns(): Column<TopUp>[] {
       title: say('money'),
       sortKey: 'money_minor',
       align: 'right',
-      cell: ({ money_minor, currency }) => <span className={styles.figure}>{formatMoney(money_minor, currency)}</span>,
+      cell: ({ money_minor, currency }) => <span className={shared.figure}>{formatMoney(money_minor, currency)}</span>,
     },
     { key: 'status', inCard: 'state', title: say('status'), cell: (order) => <OrderState order={order} /> },
     {

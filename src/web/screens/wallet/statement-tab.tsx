@@ -9,6 +9,7 @@ import { useListState } from '../../ui/list-state.ts'
 import { ListTable } from '../../ui/list-table.tsx'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaChange, QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { StatusTag } from '../../ui/status-tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { Explanation } from './explanation.tsx'
@@ -23,7 +24,7 @@ export function StatementTab() {
   return (
     <div className={styles.stack}>
       <div className={styles.top}>
-        <p className={styles.quiet}>{say('statementHint', { zone: timeZoneName() })}</p>
+        <p className={shared.hint}>{say('statementHint', { zone: timeZoneName() })}</p>
         <FileButton line="GET /api/user/self/ledger.csv" name="statement.csv" query={{ ...state.asked, ...state.order }} />
       </div>
       <ListTable

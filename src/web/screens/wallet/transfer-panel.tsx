@@ -7,6 +7,7 @@ import { useStatus } from '../../lib/status.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { QuotaText } from '../../ui/quota-text.tsx'
+import shared from '../../ui/shared.module.css'
 import { TransferForm } from '../../ui/transfer-form.tsx'
 import { texts } from './texts.ts'
 import styles from './wallet.module.css'
@@ -39,7 +40,7 @@ export function TransferPanel({ self }: { self: CallReply<'GET /api/user/self'> 
         {available >= least ? (
           <TransferForm key={available} available={available} />
         ) : (
-          <p className={styles.quiet}>
+          <p className={shared.hint}>
             {available > 0 ? say('transferTooLittle', { least: format(least) }) : say('transferNone')}
           </p>
         )}

@@ -7,10 +7,10 @@ import { usePageSize } from '../../lib/page-size.ts'
 import { DataTable } from '../data-table.tsx'
 import { Dialog } from '../dialog.tsx'
 import { useList } from '../list-rows.ts'
+import shared from '../shared.module.css'
 import { SideDrawer } from '../side-drawer.tsx'
 import { BudgetActions } from './budget-actions.tsx'
 import { BudgetForm } from './budget-form.tsx'
-import styles from './budgets.module.css'
 import { useBudgetColumns } from './columns.tsx'
 import { texts } from './texts.ts'
 
@@ -39,7 +39,7 @@ export function BudgetsDialog({ of, onClose }: { of: BudgetsOf; onClose: () => v
   }
   return (
     <Dialog title={title} size={900} onClose={onClose}>
-      <p className={styles.hint}>{say('hint')}</p>
+      <p className={shared.intro}>{say('hint')}</p>
       <DataTable
         label={title}
         dense

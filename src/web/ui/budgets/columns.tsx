@@ -5,6 +5,7 @@ import { useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime, nowSeconds } from '../../lib/times.ts'
 import type { Column } from '../listing.ts'
 import { QuotaText } from '../quota-text.tsx'
+import shared from '../shared.module.css'
 import { TimeText } from '../time-text.tsx'
 import styles from './budgets.module.css'
 import { texts } from './texts.ts'
@@ -44,8 +45,8 @@ export function useBudgetColumns({ withSubject }: { withSubject: boolean }): Col
 function Subject({ budget: { scope, subject, subject_name: name } }: { budget: Budget }) {
   const local = useLocal()
   return (
-    <span className={styles.subject}>
-      <small>{local(budgetScopeLabels[scope])}</small> {name || `#${subject}`}
+    <span>
+      <small className={shared.quiet}>{local(budgetScopeLabels[scope])}</small> {name || `#${subject}`}
     </span>
   )
 }
@@ -56,7 +57,7 @@ function Name({ budget }: { budget: Budget }) {
   return (
     <span className={styles.name}>
       {amount} · {period}
-      {budget.name !== '' && <small>{budget.name}</small>}
+      {budget.name !== '' && <small className={shared.quiet}>{budget.name}</small>}
     </span>
   )
 }
@@ -80,9 +81,9 @@ function Used({ budget }: { budget: Budget }) {
         color={share >= 100 ? 'red' : share >= 80 ? 'orange' : 'blue'}
         aria-label={`${Math.floor(share)}%`}
       />
-      {held > 0 && <small>{say('held', { amount: exact(held) })}</small>}
+      {held > 0 && <small className={shared.quiet}>{say('held', { amount: exact(held) })}</small>}
       {isOverridden && (
-        <small>
+        <small className={shared.quiet}>
           {override.until === 0
             ? say('overriddenAlways', { amount: format(override.amount) })
             : say('overridden', { amount: format(override.amount), until: formatTime(override.until) })}
@@ -94,5 +95,5 @@ function Used({ budget }: { budget: Budget }) {
 
 function Renews({ budget: { renews_at: at } }: { budget: Budget }) {
   const say = useText(texts)
-  return at === 0 ? <span className={styles.quiet}>{say('never')}</span> : <TimeText seconds={at} />
+  return at === 0 ? <span className={shared.quiet}>{say('never')}</span> : <TimeText seconds={at} />
 }

@@ -5,8 +5,8 @@ import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { Choices } from '../choices.tsx'
 import { Dialog } from '../dialog.tsx'
+import shared from '../shared.module.css'
 import { AmountField } from './amount-field.tsx'
-import styles from './budgets.module.css'
 import { texts } from './texts.ts'
 
 /** Another amount for this and the next windows. */
@@ -35,7 +35,7 @@ export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: (
         )}
       >
         <Stack gap="sm">
-          <p className={styles.hint}>{say('overrideHint')}</p>
+          <p className={shared.intro}>{say('overrideHint')}</p>
           <AmountField {...form.getInputProps('amount')} value={form.values.amount} />
           <div>
             <NumberInput label={say('windows')} allowDecimal={false} allowNegative={false} {...form.getInputProps('windows')} />

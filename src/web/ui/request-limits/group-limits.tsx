@@ -1,6 +1,7 @@
 import { limitsOfGroupMax } from '../../../contract/entities/request-limit.ts'
 import { useText } from '../../lib/i18n.ts'
 import { type RowProps, RowsEditor, type RowsEditorProps } from '../rows-editor.tsx'
+import shared from '../shared.module.css'
 import { AmountInput } from './amount-input.tsx'
 import { DurationInput } from './duration-input.tsx'
 import { GroupSelect } from './group-select.tsx'
@@ -104,7 +105,7 @@ function LimitFields({
         ))}
       </div>
       {limitsNothing(row) && (
-        <small className={styles.note}>{say(row.group === otherGroups ? 'limitsNobody' : 'limitsNothing')}</small>
+        <small className={shared.quiet}>{say(row.group === otherGroups ? 'limitsNobody' : 'limitsNothing')}</small>
       )}
     </>
   )

@@ -1,4 +1,4 @@
-import { Button, Modal } from '@mantine/core'
+import { Box, Button, Modal } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import type { SignedInUser } from '../../../contract/entities/user.ts'
 import { defineTexts, useText } from '../../lib/i18n.ts'
@@ -30,7 +30,7 @@ export function DefaultPassword({ user }: { user: SignedInUser }) {
   }, [])
   return (
     <>
-      <div className={styles.warning}>
+      <Box mb="md">
         <Notice
           kind="danger"
           title={say('title')}
@@ -42,7 +42,7 @@ export function DefaultPassword({ user }: { user: SignedInUser }) {
         >
           {say('body')}
         </Notice>
-      </div>
+      </Box>
       <Modal
         attributes={dialogName(say('title'))}
         opened={opened}

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Box, Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { FirstRun } from '../../../contract/entities/system.ts'
@@ -6,7 +6,6 @@ import { useFirstRun } from '../../lib/first-run.ts'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { storedFlag } from '../../lib/stored.ts'
 import { Notice } from '../notice.tsx'
-import styles from './shell.module.css'
 
 const texts = defineTexts({
   title: ['开始使用：第 {step} 步，共 3 步', 'Getting started: step {step} of 3'],
@@ -42,7 +41,7 @@ export function FirstRunReminder({ path }: { path: string | undefined }) {
   const step = steps[index]
   if (step === undefined || path === '/') return null
   return (
-    <div className={styles.warning}>
+    <Box mb="md">
       <Notice
         title={say('title', { step: index + 1 })}
         action={
@@ -55,7 +54,7 @@ export function FirstRunReminder({ path }: { path: string | undefined }) {
       >
         {say(step.name)}
       </Notice>
-    </div>
+    </Box>
   )
 }
 

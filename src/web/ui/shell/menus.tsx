@@ -5,6 +5,7 @@ import { roleLabels } from '../../../contract/roles.ts'
 import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { useSession } from '../../lib/session.ts'
 import { OpeningMenu } from '../opening-menu.tsx'
+import shared from '../shared.module.css'
 import { schemes, useLogOut } from './actions.ts'
 import styles from './header.module.css'
 import { LanguageButton, ThemeButton, UserButton } from './menu-buttons.tsx'
@@ -75,7 +76,7 @@ export function UserMenu() {
       <Menu.Dropdown>
         <div className={styles.who}>
           <strong>{user?.display_name || user?.username}</strong>
-          {roleLabel && <span>{local(roleLabel)}</span>}
+          {roleLabel && <span className={shared.note}>{local(roleLabel)}</span>}
         </div>
         <Menu.Divider />
         <Menu.Item leftSection={<IconSettings size={16} />} onClick={() => void navigate({ to: '/setting' })}>

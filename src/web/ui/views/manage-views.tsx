@@ -7,6 +7,7 @@ import { useWrite } from '../../lib/query.ts'
 import { Dialog } from '../dialog.tsx'
 import { actionIcon } from '../row-action.ts'
 import { RowActions } from '../row-actions.tsx'
+import shared from '../shared.module.css'
 import { shownNow } from './shown.ts'
 import { texts } from './texts.ts'
 import type { ViewsMenuProps } from './use-views.ts'
@@ -79,7 +80,7 @@ function Name({ view: { name }, onRename }: { view: SavedView; onRename: (name: 
   }
   return (
     <TextInput
-      className={styles.name}
+      className={shared.grow}
       aria-label={`${say('rename')}: ${name}`}
       maxLength={savedViewLimits.nameLengthMax}
       value={typed}

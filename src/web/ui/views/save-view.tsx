@@ -4,16 +4,16 @@ import { savedViewLimits } from '../../../contract/entities/saved-view.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { Dialog } from '../dialog.tsx'
-import { texts as shared } from '../texts.ts'
+import shared from '../shared.module.css'
+import { texts as uiTexts } from '../texts.ts'
 import { shownNow } from './shown.ts'
 import { texts } from './texts.ts'
 import type { ViewsInput } from './use-views.ts'
-import styles from './views.module.css'
 
 /** Stores the current state of the list as a named view. */
 export function SaveView(props: ViewsInput & { readonly onClose: () => void }) {
   const say = useText(texts)
-  const sayShared = useText(shared)
+  const sayShared = useText(uiTexts)
   const [name, setName] = useState('')
   const [isDefault, setDefault] = useState(false)
   const save = useWrite('POST /api/user/self/views', {
@@ -33,7 +33,7 @@ export function SaveView(props: ViewsInput & { readonly onClose: () => void }) {
     <Dialog title={say('saveTitle')} size="md" onClose={props.onClose}>
       <form onSubmit={submit}>
         <Stack gap="sm">
-          <p className={styles.hint}>{say('saveHint')}</p>
+          <p className={shared.hint}>{say('saveHint')}</p>
           <TextInput
             data-autofocus
             label={say('name')}

@@ -1,4 +1,4 @@
-import { Button, Switch, TextInput } from '@mantine/core'
+import { Button, Stack, Switch, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -123,7 +123,7 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
         )
       }
     >
-      <div className={styles.sections} ref={fields}>
+      <Stack gap="lg" ref={fields}>
         <Section title={say('sectionUpstream')}>
           <UpstreamFields {...common} types={types} onKeys={onKeys} />
         </Section>
@@ -136,7 +136,7 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
         <Section title={say('sectionAdvanced')}>
           <SettingPanels form={form} onDrawn={goToAwaitedFault} />
         </Section>
-      </div>
+      </Stack>
     </DrawerForm>
   )
 }

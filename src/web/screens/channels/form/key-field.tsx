@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Select } from '@mantine/core'
+import { Button, SegmentedControl, Select, Stack } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
 import { useLocal, useText } from '../../../lib/i18n.ts'
@@ -29,7 +29,7 @@ export function KeyField({ form, type, channel, onKeys }: KeyFieldProps) {
   const placeholder = channel ? say(hasMany ? 'keysKept' : 'keyKept', { format, count: channel.keys_total }) : format
 
   return (
-    <div className={styles.key}>
+    <Stack gap={10}>
       {!channel && !isWhole && (
         <SegmentedControl
           size="xs"
@@ -61,7 +61,7 @@ export function KeyField({ form, type, channel, onKeys }: KeyFieldProps) {
         </div>
       )}
       {(hasMany || (!channel && lines === 'together')) && <KeyMode form={form} />}
-    </div>
+    </Stack>
   )
 }
 

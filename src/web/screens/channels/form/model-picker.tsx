@@ -1,8 +1,9 @@
-import { Button, Checkbox, SegmentedControl } from '@mantine/core'
+import { Box, Button, Checkbox, SegmentedControl } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { SearchInput } from '../../../ui/search-input.tsx'
+import shared from '../../../ui/shared.module.css'
 import { Tag } from '../../../ui/tag.tsx'
 import styles from './form.module.css'
 import { readMapping } from './mapping.ts'
@@ -63,7 +64,9 @@ export function ModelPicker({ listed, chosen, isPreset, mapping, onChoose, onClo
       onClose={onClose}
       footer={
         <>
-          <span className={styles.pickCount}>{say('chosen', { count: ticked.size })}</span>
+          <Box component="span" mr="auto" className={shared.hint}>
+            {say('chosen', { count: ticked.size })}
+          </Box>
           <Button variant="default" onClick={onClose}>
             {say('cancel')}
           </Button>
@@ -109,8 +112,8 @@ export function ModelPicker({ listed, chosen, isPreset, mapping, onChoose, onClo
             />
           </li>
         ))}
-        {found.length === 0 && <li className={styles.quiet}>{say('none')}</li>}
-        {found.length > shown.length && <li className={styles.quiet}>{say('more', { count: found.length - shown.length })}</li>}
+        {found.length === 0 && <li className={shared.hint}>{say('none')}</li>}
+        {found.length > shown.length && <li className={shared.hint}>{say('more', { count: found.length - shown.length })}</li>}
       </ul>
     </Dialog>
   )

@@ -4,6 +4,7 @@ import type { Channel, ChannelType } from '../../../../contract/entities/channel
 import { useLocal, useText } from '../../../lib/i18n.ts'
 import { isJson } from '../../../lib/json.ts'
 import { read } from '../../../lib/query.ts'
+import shared from '../../../ui/shared.module.css'
 import { Tag } from '../../../ui/tag.tsx'
 import { typeColor } from '../use-channel-types.ts'
 import styles from './form.module.css'
@@ -101,7 +102,7 @@ function OtherField({ form, label, placeholder }: { form: ChannelFormState; labe
       label={label}
       placeholder={placeholder}
       spellCheck={false}
-      classNames={{ input: looksLikeJson ? styles.code : '' }}
+      classNames={{ input: looksLikeJson ? shared.code : '' }}
       {...input}
       error={error ?? (looksLikeJson && !isJson(other) && say('invalidJson'))}
     />

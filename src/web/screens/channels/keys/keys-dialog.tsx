@@ -7,6 +7,7 @@ import { DataTable } from '../../../ui/data-table.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { useList, usePages } from '../../../ui/list-rows.ts'
 import type { Column, RowKey } from '../../../ui/listing.ts'
+import shared from '../../../ui/shared.module.css'
 import { StatusTag } from '../../../ui/status-tag.tsx'
 import { TimeText } from '../../../ui/time-text.tsx'
 import { HealthCell, LastError } from '../health/health-cell.tsx'
@@ -80,8 +81,8 @@ function useColumns(channelId: number): Column<ChannelKey>[] {
       heads: true,
       cell: ({ id, tail }) => (
         <span className={styles.name}>
-          <code className={styles.tail}>{tail}</code>
-          <span className={styles.quiet}>#{id}</span>
+          <code className={shared.code}>{tail}</code>
+          <span className={shared.note}>#{id}</span>
         </span>
       ),
     },
@@ -96,7 +97,7 @@ function useColumns(channelId: number): Column<ChannelKey>[] {
           <span className={styles.reason}>
             {reason}
             {at > 0 && (
-              <span className={styles.quiet}>
+              <span className={shared.note}>
                 <TimeText seconds={at} />
               </span>
             )}

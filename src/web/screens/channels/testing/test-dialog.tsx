@@ -5,6 +5,7 @@ import { responseTimeColor } from '../../../lib/colors.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { SearchInput } from '../../../ui/search-input.tsx'
+import shared from '../../../ui/shared.module.css'
 import { Tag } from '../../../ui/tag.tsx'
 import styles from './testing.module.css'
 import { texts } from './texts.ts'
@@ -36,7 +37,7 @@ export function TestDialog({ channel, onClose }: { channel: Channel; onClose: ()
           </Button>
         )}
       </div>
-      <ul className={styles.list}>
+      <ul className={shared.rows}>
         {shown.map((model) => (
           <ModelRow
             key={model}
@@ -62,7 +63,7 @@ function ModelRow({ model, isDefault, test, onTest }: ModelRowProps) {
   const say = useText(texts)
   const result = typeof test === 'object' ? test : undefined
   return (
-    <li className={styles.row}>
+    <li>
       <div className={styles.model}>
         <span>
           {model} {isDefault && <Tag>{say('default')}</Tag>}

@@ -1,4 +1,4 @@
-import { ActionIcon, Progress } from '@mantine/core'
+import { ActionIcon, Group, Progress } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
@@ -57,7 +57,7 @@ function JobLine({ job: { name, outcome, done, total, counts, detail } }: { job:
       <span className={styles.jobTitle}>
         {say(outcome === 'running' ? 'progress' : `ended_${outcome}`, { job: title ? say(title) : name, done, total })}
       </span>
-      <span className={styles.outcomes}>
+      <Group gap={4} align="stretch">
         {known.map(([word, color]) => (
           <Tag key={word} color={color}>
             {/* Each word of the table has its text. */}
@@ -65,7 +65,7 @@ function JobLine({ job: { name, outcome, done, total, counts, detail } }: { job:
           </Tag>
         ))}
         {detail}
-      </span>
+      </Group>
       {outcome === 'running' && (
         <Progress
           className={styles.bar ?? ''}

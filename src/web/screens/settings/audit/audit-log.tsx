@@ -1,3 +1,4 @@
+import { Box } from '@mantine/core'
 import { IconShieldCheck } from '@tabler/icons-react'
 import type { AuditRow } from '../../../../contract/entities/system.ts'
 import type { CallReply } from '../../../lib/call.ts'
@@ -12,6 +13,7 @@ import { ListTable } from '../../../ui/list-table.tsx'
 import type { Column } from '../../../ui/listing.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { Panel } from '../../../ui/panel.tsx'
+import shared from '../../../ui/shared.module.css'
 import { Tag } from '../../../ui/tag.tsx'
 import { TimeText } from '../../../ui/time-text.tsx'
 import styles from './audit.module.css'
@@ -66,17 +68,22 @@ function useColumns(): Column<AuditRow>[] {
     {
       key: 'actor',
       title: say('actor'),
-      cell: ({ actor_id, actor_name }) => (actor_id === 0 ? <span className={styles.quiet}>{say('system')}</span> : actor_name),
+      cell: ({ actor_id, actor_name }) => (actor_id === 0 ? <span className={shared.quiet}>{say('system')}</span> : actor_name),
     },
     { key: 'action', title: say('action'), heads: true, cell: ({ action }) => <Tag>{action}</Tag> },
-    { key: 'target', title: say('target'), hideable: true, cell: ({ target }) => <code className={styles.value}>{target}</code> },
+    {
+      key: 'target',
+      title: say('target'),
+      hideable: true,
+      cell: ({ target }) => <code className={shared.smallCode}>{target}</code>,
+    },
     { key: 'before', title: say('before'), hideable: true, cell: ({ before }) => <Short text={before} /> },
     { key: 'after', title: say('after'), hideable: true, cell: ({ after }) => <Short text={after} /> },
     {
       key: 'address',
       title: say('address'),
       hideable: true,
-      cell: ({ address }) => <code className={styles.value}>{address}</code>,
+      cell: ({ address }) => <code className={shared.smallCode}>{address}</code>,
     },
   ]
 }
@@ -84,7 +91,7 @@ function useColumns(): Column<AuditRow>[] {
 function Short({ text }: { text: string }) {
   const say = useText(texts)
   return text === '' ? (
-    <span className={styles.quiet}>{say('none')}</span>
+    <span className={shared.quiet}>{say('none')}</span>
   ) : (
     <code className={styles.short}>{text.slice(0, 80)}</code>
   )
@@ -116,11 +123,11 @@ function Change({ row: { before, after } }: { row: AuditRow }) {
 function Result({ state: { rows, head, broken_at } }: { state: CallReply<'POST /api/audit/verify'> }) {
   const say = useText(texts)
   return (
-    <div className={styles.result}>
+    <Box mb="md">
       <Notice kind={broken_at === null ? 'info' : 'danger'}>
         {broken_at === null ? say('intact', { rows }) : say('broken', { id: broken_at })}
         {head !== '' && <div className={styles.head}>{say('head', { head })}</div>}
       </Notice>
-    </div>
+    </Box>
   )
 }

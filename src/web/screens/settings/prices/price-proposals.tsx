@@ -11,11 +11,11 @@ import { loadingOf, usePages } from '../../../ui/list-rows.ts'
 import type { RowKey } from '../../../ui/listing.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { Panel } from '../../../ui/panel.tsx'
+import shared from '../../../ui/shared.module.css'
 import { texts as settingsTexts } from '../texts.ts'
 import { usePriceColumns } from './price-columns.tsx'
 import { type View, type Wanted, wantedRows } from './price-rows.ts'
 import { PriceTools } from './price-tools.tsx'
-import styles from './prices.module.css'
 import { texts } from './texts.ts'
 
 const views = ['all', 'up', 'down', 'unpriced'] as const satisfies readonly View[]
@@ -79,7 +79,7 @@ export function PriceProposals({ hasDrafts }: { hasDrafts: boolean }) {
           }
         />
       ) : (
-        <p className={styles.hint}>{say('hint')}</p>
+        <p className={shared.hint}>{say('hint')}</p>
       )}
     </Panel>
   )

@@ -1,6 +1,5 @@
-import { Button, Select } from '@mantine/core'
+import { Button, Group, Select } from '@mantine/core'
 import { SearchInput } from '../../../ui/search-input.tsx'
-import styles from './prices.module.css'
 
 interface PriceToolsProps<View extends string> {
   readonly search: string
@@ -19,7 +18,7 @@ interface PriceToolsProps<View extends string> {
 export function PriceTools<View extends string>(props: PriceToolsProps<View>) {
   const { search, onSearch, view, views, onView, count, onSelectAll, say } = props
   return (
-    <div className={styles.tools}>
+    <Group gap="xs">
       <SearchInput label={say('search')} value={search} onChange={onSearch} />
       <Select
         aria-label={say('view')}
@@ -31,6 +30,6 @@ export function PriceTools<View extends string>(props: PriceToolsProps<View>) {
       <Button variant="subtle" disabled={count === 0} onClick={onSelectAll}>
         {say('selectAll', { count })}
       </Button>
-    </div>
+    </Group>
   )
 }

@@ -4,9 +4,9 @@ import { useText } from '../../../lib/i18n.ts'
 import { useStatus } from '../../../lib/status.ts'
 import { toast } from '../../../lib/toast.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
+import shared from '../../../ui/shared.module.css'
 import { type BatchMode, batchFields, filledIn, isAnyEnough } from './batch.ts'
 import { BatchPreview } from './batch-preview.tsx'
-import styles from './ratios.module.css'
 import { isNumberText, type ModelPrices, noPrices, type OptionTexts, type PriceDrafts, type PriceTable } from './table.ts'
 import { priceLabels, texts } from './texts.ts'
 
@@ -93,7 +93,7 @@ export function BatchDialog({ models, table, options, onClose, onFill }: BatchDi
             />
           ))}
         </SimpleGrid>
-        {mode === 'usd' && <p className={styles.hint}>{say('batchUsdHint')}</p>}
+        {mode === 'usd' && <p className={shared.note}>{say('batchUsdHint')}</p>}
         {isWhole && areNumbers && <BatchPreview filled={filled} table={table} options={options} />}
       </Stack>
     </Dialog>

@@ -1,5 +1,6 @@
 import { useText } from '../../../lib/i18n.ts'
 import { useStatus } from '../../../lib/status.ts'
+import shared from '../../../ui/shared.module.css'
 import { PriceChange } from '../prices/price-change.tsx'
 import { changeOf } from '../prices/price-rows.ts'
 import { dollarsOf } from './batch.ts'
@@ -48,10 +49,10 @@ export function BatchPreview({ filled, table, options }: BatchPreviewProps) {
             <li key={name}>
               <span className={styles.model}>{name}</span>
               {changes === undefined && <span className={styles.lacking}>{say('batchNoInput')}</span>}
-              {changes?.length === 0 && <span className={styles.quiet}>{say('batchSame')}</span>}
+              {changes?.length === 0 && <span className={shared.note}>{say('batchSame')}</span>}
               {changes?.map(({ field, now, becomes }) => (
                 <span key={field} className={styles.change}>
-                  <span className={styles.quiet}>{say(priceLabels.usd[field])}</span>
+                  <span className={shared.note}>{say(priceLabels.usd[field])}</span>
                   <PriceChange now={now} becomes={becomes} />
                 </span>
               ))}
@@ -59,7 +60,7 @@ export function BatchPreview({ filled, table, options }: BatchPreviewProps) {
           )
         })}
       </ul>
-      {filled.length > shownMax && <p className={styles.hint}>{say('batchMore', { count: filled.length - shownMax })}</p>}
+      {filled.length > shownMax && <p className={shared.note}>{say('batchMore', { count: filled.length - shownMax })}</p>}
     </section>
   )
 }

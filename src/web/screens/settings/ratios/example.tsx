@@ -1,10 +1,11 @@
-import { Select } from '@mantine/core'
+import { Box, Select } from '@mantine/core'
 import { useState } from 'react'
 import { figuresOf, type PriceFigures } from '../../../../contract/model-price.ts'
 import { formatCount } from '../../../lib/format.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { type Prices, pricesOf, usdText } from '../../../lib/prices.ts'
 import { useStatus } from '../../../lib/status.ts'
+import shared from '../../../ui/shared.module.css'
 import { examplePrice, priceOptions } from './example-price.ts'
 import type { Unit } from './price-input.tsx'
 import styles from './ratios.module.css'
@@ -78,7 +79,9 @@ export function Example({ editing: { table, options }, names, unit }: ExamplePro
           </div>
         </dl>
       )}
-      <p className={styles.quiet}>{say('exampleHint')}</p>
+      <Box component="p" mt="xs" className={shared.note}>
+        {say('exampleHint')}
+      </Box>
     </section>
   )
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, SegmentedControl, Select, Tooltip } from '@mantine/core'
+import { ActionIcon, Box, Button, Group, SegmentedControl, Select, Tooltip } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
@@ -11,6 +11,7 @@ import { loadingOf, usePages } from '../../../ui/list-rows.ts'
 import type { Column, RowKey } from '../../../ui/listing.ts'
 import { Panel } from '../../../ui/panel.tsx'
 import { SearchInput } from '../../../ui/search-input.tsx'
+import shared from '../../../ui/shared.module.css'
 import { Example } from './example.tsx'
 import { builtInFigures, priceOptions } from './example-price.ts'
 import { PriceInput, type Unit } from './price-input.tsx'
@@ -99,7 +100,7 @@ export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorPro
               : { title: say('noModels'), hint: say('add') }
         }
         toolbar={
-          <div className={styles.tools}>
+          <Group gap="xs">
             <SearchInput label={say('search')} value={search} onChange={setSearch} />
             {!unpriced && (
               <Select
@@ -125,7 +126,7 @@ export function PriceEditor({ editing, sources, date, unpriced }: PriceEditorPro
                 {say('add')}
               </Button>
             )}
-          </div>
+          </Group>
         }
       />
       <Example editing={editing} names={pages.rows ?? []} unit={unit} />
@@ -164,8 +165,8 @@ function isShown({ table, drafts }: PriceEditing, name: string, show: Show): boo
 
 /** The models of the table, and those with a public price. */
 function namesOf({ table }: PriceEditing, sources: PriceSources): readonly string[] {
-  const shared = [...sources.values()].flatMap(({ model, source }) => (source === 'public' ? [model] : []))
-  return [...new Set([...Object.keys(table), ...shared])].toSorted()
+  const published = [...sources.values()].flatMap(({ model, source }) => (source === 'public' ? [model] : []))
+  return [...new Set([...Object.keys(table), ...published])].toSorted()
 }
 
 interface ColumnsInput {
@@ -229,7 +230,11 @@ function Footer({ editing: { drafts, saving, undo, apply } }: { editing: PriceEd
   const count = Object.keys(drafts).length
   return (
     <>
-      {count > 0 && <span className={styles.changed}>{say('changed', { count })}</span>}
+      {count > 0 && (
+        <Box component="span" mr="auto" className={shared.hint}>
+          {say('changed', { count })}
+        </Box>
+      )}
       {count > 0 && (
         <Button variant="default" onClick={undo} disabled={saving}>
           {say('undo')}

@@ -2,6 +2,7 @@ import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { useStatus } from '../../../lib/status.ts'
+import shared from '../../../ui/shared.module.css'
 import styles from './ratios.module.css'
 import { isNumberText, type ModelPrices, multipleOf, type PriceField, priceFields, ratioOf, tidy, usdOf } from './table.ts'
 import { priceLabels, texts } from './texts.ts'
@@ -62,10 +63,10 @@ export function PriceInput({ name, field, prices: own, fallback, builtIn, unit, 
         onChange={(event) => type(event.currentTarget.value)}
       />
       {!disabled && field !== 'price' && field !== 'ratio' && stored === '' && !isUnset && builtIn && (
-        <small className={styles.quiet}>{say('family')}</small>
+        <small className={shared.note}>{say('family')}</small>
       )}
       {!disabled && field !== 'price' && stored !== '' && isNumberText(stored) && (
-        <small className={styles.quiet}>
+        <small className={shared.note}>
           {asUsd
             ? say('asRatio', { ratio: Number(Number(stored).toPrecision(6)) })
             : say('asUsd', { usd: `$${shownUsd(field, prices, perUsd) || '–'}` })}

@@ -6,7 +6,6 @@ import { read } from '../../../lib/query.ts'
 import { useUrlState } from '../../../lib/search-params.ts'
 import { ErrorView } from '../../../ui/error-view.tsx'
 import { PriceEditor } from './price-editor.tsx'
-import styles from './ratios.module.css'
 import { texts } from './texts.ts'
 import { usePriceTable } from './use-price-table.ts'
 
@@ -29,7 +28,7 @@ export function RatioTab({ options }: { options: ReactNode }) {
   return (
     <>
       <SegmentedControl
-        className={styles.views ?? ''}
+        mb="md"
         aria-label={say('view')}
         value={views.some(({ value }) => value === values.view) ? values.view : 'editor'}
         onChange={(view) => change({ view })}

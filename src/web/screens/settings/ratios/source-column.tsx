@@ -6,6 +6,7 @@ import { usdText } from '../../../lib/prices.ts'
 import { useWrite } from '../../../lib/query.ts'
 import type { Column } from '../../../ui/listing.ts'
 import { PriceSource } from '../../../ui/price-source.tsx'
+import shared from '../../../ui/shared.module.css'
 import styles from './ratios.module.css'
 import { texts } from './texts.ts'
 
@@ -37,10 +38,10 @@ export function useSourceColumn({ sources, date, isUnset }: SourceColumnInput): 
             source={row.source}
             {...(vendor === undefined ? {} : { vendor, date })}
             {...(cheaper ? { cheaper } : {})}
-            className={styles.quiet}
+            className={shared.note}
           />
           {row.charged?.steps.map(({ above, prices }) => (
-            <small key={above} className={styles.quiet}>
+            <small key={above} className={shared.note}>
               {say('above', {
                 count: above.toLocaleString('en-US'),
                 input: usdText(prices.input),
@@ -57,13 +58,13 @@ export function useSourceColumn({ sources, date, isUnset }: SourceColumnInput): 
 function Offer({ row }: { row: PricedModel | undefined }) {
   const say = useText(texts)
   const { proposal, uncovered } = row ?? {}
-  if (!proposal) return <small className={styles.quiet}>{say('noOffer')}</small>
+  if (!proposal) return <small className={shared.note}>{say('noOffer')}</small>
   const { vendor, proposed, steps_above: above } = proposal
   return (
     <span className={styles.source}>
       {say('offer', { vendor, input: usdText(proposed.input), output: usdText(proposed.output) })}
-      {above !== null && <small className={styles.quiet}>{say('offerSteps', { count: above.toLocaleString('en-US') })}</small>}
-      {uncovered && <small className={styles.quiet}>{say(uncovered === 'free' ? 'uncoveredFree' : 'uncoveredUnit')}</small>}
+      {above !== null && <small className={shared.note}>{say('offerSteps', { count: above.toLocaleString('en-US') })}</small>}
+      {uncovered && <small className={shared.note}>{say(uncovered === 'free' ? 'uncoveredFree' : 'uncoveredUnit')}</small>}
     </span>
   )
 }

@@ -8,6 +8,7 @@ import { DataTable } from '../../../ui/data-table.tsx'
 import { useList } from '../../../ui/list-rows.ts'
 import type { Column } from '../../../ui/listing.ts'
 import { Panel } from '../../../ui/panel.tsx'
+import shared from '../../../ui/shared.module.css'
 import { Tag } from '../../../ui/tag.tsx'
 import { TimeText } from '../../../ui/time-text.tsx'
 import styles from './runtime.module.css'
@@ -51,7 +52,7 @@ function useColumns(): Column<SystemJob>[] {
       cell: ({ label, name }) => (
         <span className={styles.name}>
           {local(label)}
-          <code className={styles.quiet}>{name}</code>
+          <code className={styles.code}>{name}</code>
         </span>
       ),
     },
@@ -62,7 +63,7 @@ function useColumns(): Column<SystemJob>[] {
       cell: ({ every_seconds, on }) => (
         <span className={styles.name}>
           {every_seconds > 0 ? interval(every_seconds, say) : say('off')}
-          {on === 'each-node' && <small className={styles.quiet}>{say('eachNode')}</small>}
+          {on === 'each-node' && <small className={shared.note}>{say('eachNode')}</small>}
         </span>
       ),
     },
@@ -100,11 +101,11 @@ function Outcome({ job: { outcome, progress } }: { job: SystemJob }) {
 /** Job summaries are for operators of the server, in English. */
 function Detail({ job: { progress, detail } }: { job: SystemJob }) {
   const say = useText(texts)
-  if (!progress) return <code className={styles.quiet}>{detail}</code>
+  if (!progress) return <code className={styles.code}>{detail}</code>
   const counts = Object.entries(progress.counts).map(([word, count]) => `${word} ${count}`)
   return (
     <span>
-      {say('progress', { done: progress.done, total: progress.total })} <code className={styles.quiet}>{counts.join(', ')}</code>
+      {say('progress', { done: progress.done, total: progress.total })} <code className={styles.code}>{counts.join(', ')}</code>
     </span>
   )
 }

@@ -1,4 +1,4 @@
-import { Skeleton } from '@mantine/core'
+import { Box, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { backupHoursMax } from '../../../../contract/entities/alert.ts'
 import type { SystemInfo } from '../../../../contract/entities/system.ts'
@@ -42,13 +42,13 @@ export function NodesPanel() {
             ]}
           />
           {system.data.risky_proxies.length > 0 && (
-            <div className={styles.nodes}>
+            <Box mt={20}>
               <Notice kind="warn" title={say('riskyProxies', { entries: system.data.risky_proxies.join(', ') })}>
                 {say('riskyProxiesHint')}
               </Notice>
-            </div>
+            </Box>
           )}
-          <div className={styles.nodes}>
+          <Box mt={20}>
             <DataTable
               label={say('nodes')}
               dense
@@ -58,7 +58,7 @@ export function NodesPanel() {
               rowKey={({ name }) => name}
               isMuted={({ alive }) => !alive}
             />
-          </div>
+          </Box>
         </>
       ) : system.error ? (
         <ErrorView error={system.error} onRetry={() => void system.refetch()} />
@@ -87,7 +87,7 @@ function LastBackup({ system: { last_backup: last, now } }: { system: SystemInfo
 function useColumns(): Column<SystemInfo['nodes'][number]>[] {
   const say = useText(texts)
   return [
-    { key: 'node', title: say('node'), heads: true, cell: ({ name }) => <code className={styles.quiet}>{name}</code> },
+    { key: 'node', title: say('node'), heads: true, cell: ({ name }) => <code className={styles.code}>{name}</code> },
     {
       key: 'state',
       title: say('state'),

@@ -5,6 +5,7 @@ import { useList } from '../../../ui/list-rows.ts'
 import type { Column } from '../../../ui/listing.ts'
 import { Panel } from '../../../ui/panel.tsx'
 import { QuotaText } from '../../../ui/quota-text.tsx'
+import shared from '../../../ui/shared.module.css'
 import styles from './runtime.module.css'
 import { texts } from './texts.ts'
 
@@ -35,7 +36,7 @@ function useColumns(): Column<SiteCostSum>[] {
     cell: (row) => (
       <span className={styles.sum}>
         <QuotaText units={row[key].quota} />
-        <small className={styles.quiet}>{say('requestCount', { count: row[key].count })}</small>
+        <small className={shared.note}>{say('requestCount', { count: row[key].count })}</small>
       </span>
     ),
   })

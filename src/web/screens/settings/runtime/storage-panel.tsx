@@ -1,3 +1,4 @@
+import { Box } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { isWorthCompacting, type Storage } from '../../../../contract/entities/system.ts'
 import { units } from '../../../../contract/units.ts'
@@ -9,6 +10,7 @@ import { loadingOf } from '../../../ui/list-rows.ts'
 import type { Column } from '../../../ui/listing.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { Panel } from '../../../ui/panel.tsx'
+import shared from '../../../ui/shared.module.css'
 import styles from './runtime.module.css'
 import { texts } from './texts.ts'
 
@@ -24,9 +26,9 @@ export function StoragePanel() {
       aside={storage.data && say('storageTotal', { size: sizeOf(storage.data.bytes) })}
     >
       {storage.data && isWorthCompacting(storage.data) && (
-        <div className={styles.notice}>
+        <Box mb="md">
           <Notice title={say('storageUnused', { size: sizeOf(storage.data.unused_bytes) })}>{say('storageCompact')}</Notice>
-        </div>
+        </Box>
       )}
       <DataTable
         label={say('storage')}
@@ -52,7 +54,7 @@ function useColumns(): Column<Storage['tables'][number]>[] {
       cell: ({ name, partitions: count }) => (
         <span className={styles.tags}>
           <code>{name}</code>
-          {count > 0 && <small className={styles.quiet}>{say('partitions', { count })}</small>}
+          {count > 0 && <small className={shared.note}>{say('partitions', { count })}</small>}
         </span>
       ),
     },

@@ -1,6 +1,7 @@
 import { Select, TextInput } from '@mantine/core'
 import { useLocal, useText } from '../../../../lib/i18n.ts'
 import { type RowProps, RowsEditor } from '../../../../ui/rows-editor.tsx'
+import shared from '../../../../ui/shared.module.css'
 import styles from '../form.module.css'
 import type { Setting } from '../setting.ts'
 import { faultOfHeader, type HeaderDraft, isHeaderTwice, newHeader, readHeaders, writeHeaders } from './headers.ts'
@@ -34,7 +35,7 @@ function HeaderRow({ row, rows, index, change, isChecked }: RowProps<HeaderDraft
   const fault = row.name !== '' || isChecked ? faultOfHeader(row) : undefined
   const of = say('headerName', { index: index + 1 })
   const errorAt = (field: 'name' | 'value') => fault?.field === field && local(fault.reason)
-  const code = { classNames: { input: styles.code ?? '' }, spellCheck: false } as const
+  const code = { classNames: { input: shared.code ?? '' }, spellCheck: false } as const
 
   return (
     <div className={styles.ruleLine} data-kind="header">

@@ -1,5 +1,6 @@
 import { Select, TextInput } from '@mantine/core'
 import { useLocal, useText } from '../../../../lib/i18n.ts'
+import shared from '../../../../ui/shared.module.css'
 import styles from '../form.module.css'
 import { type ConditionDraft, conditionTests, type faultsOfRule } from './rules.ts'
 import { texts } from './texts.ts'
@@ -17,7 +18,7 @@ export function RuleCondition({ condition, faults, of, onChange }: RuleCondition
   const say = useText(texts)
   const local = useLocal()
   const { models, path, test, value } = condition
-  const code = { classNames: { input: styles.code ?? '' }, spellCheck: false } as const
+  const code = { classNames: { input: shared.code ?? '' }, spellCheck: false } as const
 
   return (
     <div className={styles.condition}>

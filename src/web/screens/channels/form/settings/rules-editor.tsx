@@ -2,6 +2,7 @@ import { ActionIcon, Code, Select, TextInput, Tooltip } from '@mantine/core'
 import { IconArrowUp, IconFilter } from '@tabler/icons-react'
 import { useLocal, useText } from '../../../../lib/i18n.ts'
 import { type RowProps, RowsEditor } from '../../../../ui/rows-editor.tsx'
+import shared from '../../../../ui/shared.module.css'
 import styles from '../form.module.css'
 import type { Setting } from '../setting.ts'
 import { useMemberText } from './member-text.ts'
@@ -53,7 +54,7 @@ function RuleRow({ row, index, change, moveUp, isChecked }: RowProps<RuleDraft> 
         <TextInput
           aria-label={`${say('rulePath')} ${of}`}
           placeholder="temperature"
-          classNames={{ input: styles.code ?? '' }}
+          classNames={{ input: shared.code ?? '' }}
           spellCheck={false}
           value={row.path}
           error={pathFault && local(pathFault)}
@@ -63,7 +64,7 @@ function RuleRow({ row, index, change, moveUp, isChecked }: RowProps<RuleDraft> 
           <TextInput
             aria-label={`${say(row.action === 'rename' ? 'ruleNewPath' : 'ruleValue')} ${of}`}
             placeholder={row.action === 'rename' ? 'max_completion_tokens' : '0.7'}
-            classNames={{ input: styles.code ?? '' }}
+            classNames={{ input: shared.code ?? '' }}
             spellCheck={false}
             value={row.to}
             error={valueFault && (row.action === 'rename' ? local(valueFault) : say('invalidValue'))}
