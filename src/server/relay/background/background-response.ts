@@ -95,7 +95,10 @@ async function openRun(
     Pick<ConversationParts, 'localResponses'> & { readonly backgroundRuns: BackgroundRuns },
   opened: AdmittedRequest,
 ): Promise<Run> {
-  const dialogue = formats[opened.format.format].inbound?.readRequest(opened.body.json, { model: opened.facts.model, stream: true })
+  const dialogue = formats[opened.format.format].inbound?.readRequest(opened.body.json, {
+    model: opened.facts.model,
+    stream: true,
+  })
   if (!dialogue) throw new Error(`${opened.format.format} has no neutral form`)
   requireOtherTools(dialogue)
   const begun = beginBackground(writeContextOf(app, opened, dialogue))
