@@ -132,8 +132,6 @@ async function openAll(opened: Opened, env: Env, replaced: Replaceable): Promise
     new UpstreamAgents({
       proxyOf: environmentProxy(env),
       blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS,
-      newDispatcher:
-        env.UPSTREAM_CLIENT === 'undici' ? (await import('./lib/upstream-http/undici-pool.ts')).newUndiciPool : undefined,
       ...replaced.upstream,
     }),
     (agents) => agents.close(),

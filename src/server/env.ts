@@ -98,10 +98,6 @@ export const envSchema = z.object({
     z.string().default(''),
     'What is reached without these proxies: names with their subdomains, addresses and CIDR blocks, each perhaps with a port, with commas between them; or *. This machine always is.',
   ),
-  UPSTREAM_CLIENT: setting(
-    z.enum(['own', 'undici']).default('own'),
-    'Which HTTP/1.1 client carries the calls to channels: the one of this project, or that of the library undici, which takes more processor time.',
-  ),
   WORKERS: setting(
     z
       .union([z.literal('auto'), z.coerce.number().int().min(1).max(256)])

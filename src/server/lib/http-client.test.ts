@@ -8,7 +8,7 @@ import { startSocks5 } from '../../../test/helpers/socks5-server.ts'
 import { BudgetExceeded } from './byte-budget.ts'
 import { callConfigured, fetchUntrusted, publicInternet, UpstreamAgents, type UpstreamSettings } from './http-client.ts'
 import { systemResolve } from './resolve-name.ts'
-import type { UpstreamDispatcher } from './upstream-http/pool.ts'
+import type { UpstreamPool } from './upstream-http/pool.ts'
 
 const closers: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -60,11 +60,11 @@ const small = { timeoutMs: 5000, sizeBytesMax: 1000 }
 const toLoopback = async () => [{ address: '127.0.0.1', family: 4 }]
 
 /** Resolves with the head of the reply; `text` resolves with its body. */
-function get(dispatcher: UpstreamDispatcher): Promise<{ text(): Promise<string> }> {
+function get(pool: UpstreamPool): Promise<{ text(): Promise<string> }> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     const body = new Promise<string>((done, fail) => {
-      dispatcher.dispatch(
+      pool.dispatch(
         { method: 'GET', path: '/', headers: {} },
         {
           onRequestStart() {},

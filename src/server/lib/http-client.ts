@@ -9,7 +9,7 @@ import { parseUrl } from './parse-url.ts'
 import { environmentConnector, proxiedConnector } from './proxy-connect.ts'
 import { type Resolve, systemResolve } from './resolve-name.ts'
 import { CallFailure, exchange, type Reply, type SmallRequest } from './upstream-http/exchange.ts'
-import { type NewDispatcher, type UpstreamDispatcher, UpstreamPool } from './upstream-http/pool.ts'
+import { UpstreamPool } from './upstream-http/pool.ts'
 
 /**
  * All outgoing requests of the server go through this file. `UpstreamAgents` keeps the connections of the relay; `callConfigured` is
@@ -31,8 +31,6 @@ export interface UpstreamSettings {
   readonly blockPrivate?: boolean
   /** The proxy of the environment, for all connections but those of channels with a proxy of their own. */
   readonly proxyOf?: ProxyOf | undefined
-  /** Replaces the HTTP/1.1 client for the calls of the relay. */
-  readonly newDispatcher?: NewDispatcher | undefined
   /**
    * Replaceable in tests: the name resolution of channels, the trusted certificates, and the addresses that `fetchUntrusted` may reach.
    */
@@ -46,7 +44,7 @@ export interface UntrustedRules extends AddressRules {
 }
 
 interface KeptPool {
-  readonly pool: UpstreamDispatcher
+  readonly pool: UpstreamPool
   used: boolean
 }
 
@@ -60,7 +58,6 @@ export class UpstreamAgents {
   readonly #rules: AddressRules
   readonly #blocksPrivate: boolean
   readonly #proxyOf: ProxyOf | undefined
-  readonly #newDispatcher: NewDispatcher
   readonly #pools = new Map<number, Map<string, KeptPool>>()
   readonly #sweeper: NodeJS.Timeout
 
@@ -68,7 +65,6 @@ export class UpstreamAgents {
     const {
       blockPrivate = false,
       proxyOf,
-      newDispatcher = newUpstreamPool,
       resolve = systemResolve(),
       certificates,
       untrusted = publicInternet(),
@@ -76,7 +72,6 @@ export class UpstreamAgents {
     this.untrusted = untrusted
     this.#blocksPrivate = blockPrivate
     this.#proxyOf = proxyOf
-    this.#newDispatcher = newDispatcher
     this.#rules = {
       resolve,
       allows: (address) => !isForbiddenForChannels(address, { blockPrivate }),
@@ -86,7 +81,7 @@ export class UpstreamAgents {
   }
 
   /** The pool of a channel. Deadlines for headers and body are the caller's: the pool itself sets none. */
-  for(channel: Outgoing): UpstreamDispatcher {
+  for(channel: Outgoing): UpstreamPool {
     const key = `${channel.keyId} ${channel.connectTimeoutMs} ${channel.origin} ${channel.proxy}`
     const kept = this.#pools.get(channel.id)?.get(key) ?? this.#keep(channel, key)
     kept.used = true
@@ -95,7 +90,7 @@ export class UpstreamAgents {
 
   /** A pool for one call; the caller must destroy it. */
   open({ origin, ...way }: Omit<Outgoing, 'id' | 'keyId'>): UpstreamPool {
-    return newUpstreamPool(origin, { connect: this.connector(way), connectionsMax: 1 })
+    return new UpstreamPool(origin, { connect: this.connector(way), connectionsMax: 1 })
   }
 
   /** Connection settings of a channel, for protocols other than HTTP. */
@@ -118,7 +113,7 @@ export class UpstreamAgents {
 
   #keep(channel: Outgoing, key: string): KeptPool {
     const ofChannel = this.#pools.get(channel.id) ?? new Map<string, KeptPool>()
-    const pool = this.#newDispatcher(channel.origin, { connect: this.connector(channel), connectionsMax })
+    const pool = new UpstreamPool(channel.origin, { connect: this.connector(channel), connectionsMax })
     const kept = { pool, used: true }
     this.#pools.set(channel.id, ofChannel.set(key, kept))
     return kept
@@ -199,7 +194,7 @@ export async function fetchUntrusted(agents: UpstreamAgents, call: UntrustedCall
     let url = readUntrustedUrl(call.url, rules, allowHttp)
     let headers = call.headers ?? {}
     for (let hop = 0; hop <= redirectsMax; hop++) {
-      const pool = newUpstreamPool(url.origin, { connect: agents.untrustedConnector(3000), connectionsMax: 1 })
+      const pool = new UpstreamPool(url.origin, { connect: agents.untrustedConnector(3000), connectionsMax: 1 })
       const reply = await exchange(pool, url, { ...call, headers, silenceMsMax: 5000 }, signal)
       const location = reply.headers.location
       const moved = [301, 302, 303, 307, 308].includes(reply.status) && typeof location === 'string'
@@ -234,10 +229,6 @@ export function publicInternet(servers?: readonly string[]): UntrustedRules {
       return [...all(four, 4), ...all(six, 6)]
     },
   }
-}
-
-function newUpstreamPool(...[origin, settings]: Parameters<NewDispatcher>): UpstreamPool {
-  return new UpstreamPool(origin, settings)
 }
 
 async function withDeadline<Value>(

@@ -10,7 +10,7 @@ import { environmentProxy } from './environment-proxy.ts'
 import { callConfigured, fetchUntrusted, UpstreamAgents, type UpstreamSettings } from './http-client.ts'
 import { isPublicAddress } from './outgoing-url.ts'
 import { proxyFailureIn } from './proxy-connect.ts'
-import type { UpstreamDispatcher } from './upstream-http/pool.ts'
+import type { UpstreamPool } from './upstream-http/pool.ts'
 
 const limits = { timeoutMs: 5000, sizeBytesMax: 1000 }
 const publicAddress = '203.0.114.7'
@@ -56,10 +56,10 @@ function internet(names: Readonly<Record<string, readonly string[]>>): Pick<Upst
 const textOf = async (call: Promise<{ body: Buffer }>) => String((await call).body)
 
 /** The text of a small answer through a kept pool. */
-function read(dispatcher: UpstreamDispatcher): Promise<string> {
+function read(pool: UpstreamPool): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
-    dispatcher.dispatch(
+    pool.dispatch(
       { method: 'GET', path: '/', headers: {} },
       {
         onRequestStart() {},

@@ -1,6 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { OnReadOpts, Socket } from 'node:net'
-import type { Dispatcher } from 'undici'
 import { type ReplyHeaders, type ReplyListener, ReplyParser } from './reply-parser.ts'
 import { type RequestOptions, writeRequestHead } from './request-head.ts'
 
@@ -16,6 +14,31 @@ export class ConnectionClosed extends Error {
     super('The upstream closed the connection', { cause })
     this.isSafeToRepeat = isSafeToRepeat
   }
+}
+
+/** A running request, as its handler controls it. */
+export interface RequestController {
+  readonly aborted: boolean
+  readonly paused: boolean
+  readonly reason: Error | null
+  /** Closes the connection at once; the reason becomes the error of the handler. Does nothing after the end of the request. */
+  abort(reason: Error): void
+  pause(): void
+  resume(): void
+}
+
+/** The receiver of a reply: request start, response start, data, then one of response end and response error. */
+export interface ReplyHandler {
+  /** The request is about to be written. A handler that aborts here sends nothing. */
+  onRequestStart(controller: RequestController): void
+  onResponseStart(
+    controller: RequestController,
+    status: number,
+    headers: Readonly<Record<string, string | string[] | undefined>>,
+  ): void
+  onResponseData(controller: RequestController, bytes: Buffer): void
+  onResponseEnd(controller: RequestController): void
+  onResponseError(controller: RequestController, error: Error): void
 }
 
 /** When the connection stayed open for longer after the request was written, the upstream may have begun to process it. */
@@ -51,20 +74,18 @@ export function readsInto(of: () => UpstreamConnection | undefined): OnReadOpts 
   return { buffer: readBuffer, callback }
 }
 
-/** A request on its connection, as its handler controls it. */
-class RunningRequest implements Dispatcher.DispatchController {
+class RunningRequest implements RequestController {
   readonly #connection: UpstreamConnection
-  readonly handler: Dispatcher.DispatchHandler
+  readonly handler: ReplyHandler
   aborted = false
   paused = false
   reason: Error | null = null
 
-  constructor(connection: UpstreamConnection, handler: Dispatcher.DispatchHandler) {
+  constructor(connection: UpstreamConnection, handler: ReplyHandler) {
     this.#connection = connection
     this.handler = handler
   }
 
-  /** Closes the connection at once; the reason becomes the error of the handler. Does nothing after the end of the request. */
   abort(reason: Error): void {
     if (this.aborted) return
     this.aborted = true
@@ -114,19 +135,15 @@ export class UpstreamConnection implements ReplyListener {
     return !this.#socket.destroyed && performance.now() - this.#idleSinceMs < this.#idleMs
   }
 
-  /**
-   * Sends a request on the idle connection. The handler is called in the order that undici documents: request start, response start, data,
-   * then one of response end and response error. A handler that aborts at once sends nothing. Throws a `TypeError` for a request that
-   * cannot be written.
-   */
-  send(options: RequestOptions, handler: Dispatcher.DispatchHandler): void {
+  /** Sends a request on the idle connection. Throws a `TypeError` for a request that cannot be written. */
+  send(options: RequestOptions, handler: ReplyHandler): void {
     const body = bodyOf(options.body)
     const head = writeRequestHead(this.#origin, options, body.length)
     const request = new RunningRequest(this, handler)
-    handler.onRequestStart?.(request, null)
+    handler.onRequestStart(request)
     if (request.reason) {
       this.#owner.idle(this)
-      handler.onResponseError?.(request, request.reason)
+      handler.onResponseError(request, request.reason)
       return
     }
     this.#running = request
@@ -153,12 +170,11 @@ export class UpstreamConnection implements ReplyListener {
   }
 
   head(status: number, headers: ReplyHeaders): void {
-    // Node types some headers as lists and others as texts; no code relies on which.
-    if (this.#running) this.#running.handler.onResponseStart?.(this.#running, status, headers as IncomingHttpHeaders)
+    if (this.#running) this.#running.handler.onResponseStart(this.#running, status, headers)
   }
 
   data(bytes: Buffer): void {
-    if (this.#running) this.#running.handler.onResponseData?.(this.#running, bytes)
+    if (this.#running) this.#running.handler.onResponseData(this.#running, bytes)
   }
 
   end(): void {
@@ -171,7 +187,7 @@ export class UpstreamConnection implements ReplyListener {
       this.#idleMs = Math.min(idleMsMax, this.#parser.idleMsMax - idleMarginMs)
       this.#owner.idle(this)
     } else this.#socket.destroy()
-    if (request) request.handler.onResponseEnd?.(request, {})
+    if (request) request.handler.onResponseEnd(request)
   }
 
   #write(head: string, body: Buffer): void {
@@ -220,15 +236,13 @@ export class UpstreamConnection implements ReplyListener {
     this.#running = undefined
     this.#parser.stop()
     this.#socket.destroy()
-    if (request) request.handler.onResponseError?.(request, error)
+    if (request) request.handler.onResponseError(request, error)
   }
 }
 
-function bodyOf(body: Dispatcher.DispatchOptions['body']): Buffer {
+function bodyOf(body: RequestOptions['body']): Buffer {
   if (body === null || body === undefined) return nothing
-  if (typeof body === 'string') return Buffer.from(body)
-  if (Buffer.isBuffer(body)) return body
-  throw new TypeError('The body of a request must be a buffer or a text')
+  return typeof body === 'string' ? Buffer.from(body) : body
 }
 
 const nothing = Buffer.alloc(0)

@@ -1,9 +1,9 @@
-import type { Dispatcher } from 'undici'
 import type { Text } from '../../../contract/text.ts'
 import { setActiveTimeout } from '../active-time.ts'
 import { BudgetExceeded } from '../byte-budget.ts'
 import { ByteCollector } from '../byte-collector.ts'
 import { hasTooManyHeaders } from '../header-limits.ts'
+import type { ReplyHandler, RequestController } from './connection.ts'
 import type { UpstreamPool } from './pool.ts'
 
 export interface Reply {
@@ -89,7 +89,7 @@ interface ReplyOutcome {
 }
 
 /** Reads one answer within the limits of its call. An error that it throws becomes the error of the request. */
-class ReplyReader implements Dispatcher.DispatchHandler {
+class ReplyReader implements ReplyHandler {
   readonly #request: BoundedRequest
   readonly #outcome: ReplyOutcome
   #status = 0
@@ -104,11 +104,11 @@ class ReplyReader implements Dispatcher.DispatchHandler {
     this.#outcome = outcome
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: RequestController): void {
     this.#limitSilence(controller)
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Reply['headers']): void {
+  onResponseStart(controller: RequestController, status: number, headers: Reply['headers']): void {
     if (hasTooManyHeaders(headers)) throw new CallFailure('too_large')
     const announced = Number(headers['content-length'] ?? 0)
     if (announced > this.#request.sizeBytesMax) throw new CallFailure('too_large')
@@ -118,7 +118,7 @@ class ReplyReader implements Dispatcher.DispatchHandler {
     this.#limitSilence(controller)
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+  onResponseData(controller: RequestController, piece: Buffer): void {
     if (this.#collected.size + piece.length > this.#request.sizeBytesMax) throw new CallFailure('too_large')
     const counted = this.#request.count?.(piece.length)
     if (!counted) {
@@ -145,7 +145,7 @@ class ReplyReader implements Dispatcher.DispatchHandler {
     else end()
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_controller: RequestController, error: Error): void {
     this.#fail(error)
   }
 
@@ -155,7 +155,7 @@ class ReplyReader implements Dispatcher.DispatchHandler {
     this.#outcome.reject(error)
   }
 
-  #limitSilence(controller: Dispatcher.DispatchController): void {
+  #limitSilence(controller: RequestController): void {
     const { silenceMsMax } = this.#request
     if (silenceMsMax === undefined) return
     this.#cancelSilence()

@@ -3,7 +3,6 @@ import net from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { callConfigured, fetchUntrusted, UpstreamAgents } from '../http-client.ts'
 import { openSocket } from '../upstream-socket.ts'
-import { newUndiciPool } from './undici-pool.ts'
 
 /**
  * A peer that speaks another protocol and then waits, as SSH and SMTP servers do. No call here has a deadline that a test could reach:
@@ -80,11 +79,6 @@ describe.each(greetings)('a peer that sends %s and waits', (_title, greeting) =>
 
     const first = await peer(() => '', greeting)
     await expect(sendTo(agentsOf(), first.origin)).rejects.toThrow()
-  })
-
-  it('ends a call of the relay with undici', async () => {
-    const { origin } = await peer(() => greeting)
-    await expect(sendTo(agentsOf({ newDispatcher: newUndiciPool }), origin)).rejects.toThrow()
   })
 
   it('ends a call to an address that an admin has set, and one that a user has named', async () => {

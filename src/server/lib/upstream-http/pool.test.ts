@@ -284,7 +284,7 @@ describe.each(['onread', 'data'])('a pool of connections that read by `%s`', (wa
     const running = send(pool)
     await vi.waitUntil(() => requests.length === 1)
     pool.close()
-    expect(() => pool.dispatch({ path: '/', method: 'GET' }, {})).toThrow()
+    await expect(send(pool)).rejects.toThrow()
     answer()
     expect(await running).toBe('ok')
     if (sockets[0] && !sockets[0].destroyed) await once(sockets[0], 'close')

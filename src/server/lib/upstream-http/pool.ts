@@ -1,14 +1,14 @@
 import { channel } from 'node:diagnostics_channel'
-import type { Dispatcher } from 'undici'
 import type { Connector } from '../connect.ts'
 import { literalHost } from '../outgoing-url.ts'
-import { ConnectionClosed, readsInto, UpstreamConnection } from './connection.ts'
+import { ConnectionClosed, type ReplyHandler, type RequestController, readsInto, UpstreamConnection } from './connection.ts'
+import type { RequestOptions } from './request-head.ts'
 
-/** Kept connections to one origin. The handlers of requests are those of undici. */
+/** Kept connections to one origin. */
 export interface UpstreamDispatcher {
   /** Opens a connection as those of the pool, for protocols other than HTTP. */
   readonly connect: Connector
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean
+  dispatch(options: RequestOptions, handler: ReplyHandler): boolean
   /** Requests whose answer is not complete. */
   readonly running: number
   /** Accepts no more requests, and closes the connections when running requests have ended. */
@@ -17,19 +17,13 @@ export interface UpstreamDispatcher {
   destroy(): Promise<void>
 }
 
-/** Creates the dispatcher of one origin. */
-export type NewDispatcher = (
-  origin: string,
-  settings: { readonly connect: Connector; readonly connectionsMax: number },
-) => UpstreamDispatcher
-
 /** A request that is not sent yet. */
 interface Waiting {
-  readonly options: Dispatcher.DispatchOptions
-  readonly handler: Dispatcher.DispatchHandler
+  readonly options: RequestOptions
+  readonly handler: ReplyHandler
 }
 
-/** Publishes the options of every request when it is dispatched, as `undici:request:create` does. */
+/** Publishes the options of every request when it is dispatched. */
 const requests = channel('sluice:upstream:request')
 
 /** How often idle connections are checked. */
@@ -64,7 +58,7 @@ export class UpstreamPool implements UpstreamDispatcher {
     return this.#open.size - this.#idle.length + this.#waiting.length
   }
 
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+  dispatch(options: RequestOptions, handler: ReplyHandler): boolean {
     if (this.#isClosing) throw new Error('The connections to this upstream are closed')
     if (requests.hasSubscribers) requests.publish({ request: options })
     this.#waiting.push({ options, handler })
@@ -167,11 +161,11 @@ export class UpstreamPool implements UpstreamDispatcher {
 }
 
 /** Reports the error of a request that was never sent. */
-function fail(handler: Dispatcher.DispatchHandler, error: Error): void {
-  handler.onResponseError?.(unsent, error)
+function fail(handler: ReplyHandler, error: Error): void {
+  handler.onResponseError(unsent, error)
 }
 
-const unsent: Dispatcher.DispatchController = {
+const unsent: RequestController = {
   aborted: true,
   paused: false,
   reason: null,

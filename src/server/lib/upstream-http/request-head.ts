@@ -1,6 +1,11 @@
-import type { Dispatcher } from 'undici'
-
-export type RequestOptions = Pick<Dispatcher.DispatchOptions, 'path' | 'method' | 'headers' | 'body'>
+export interface RequestOptions {
+  /** For observers of requests; the connection decides where it goes. */
+  readonly origin?: string
+  readonly method: string
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  readonly body?: Buffer | string | null
+}
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -33,7 +38,7 @@ const fieldsOf = new WeakMap<object, Fields>()
  */
 export function writeRequestHead(origin: URL, { path, method, headers }: RequestOptions, bodyBytes: number): string {
   if (!target.test(path)) throw new TypeError('The path of the request has characters that must be escaped')
-  const { host = origin.host, lines } = readFields((headers ?? none) as Readonly<Record<string, string | undefined>>)
+  const { host = origin.host, lines } = readFields(headers ?? none)
   const length = method === 'GET' ? '' : `content-length: ${bodyBytes}\r\n`
   return `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}${length}\r\n`
 }
