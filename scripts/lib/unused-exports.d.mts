@@ -1,0 +1,6 @@
+interface SourceFile {
+  readonly path: string
+  readonly text: string
+}
+
+export function unusedExports(files: readonly SourceFile[], isLoadedByName?: (path: string) => boolean): string[]
