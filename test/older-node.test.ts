@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { listening } from './helpers/listening.ts'
 
 /**
  * A machine whose Node is older than the one that Sluice needs: the commands of the project fetch a newer one, everything else says
@@ -155,18 +155,17 @@ function start(node: string, [program = '', ...args]: readonly string[], env: Re
 /** A registry whose packages with Node contain something else. */
 async function registryWithAnotherNode(): Promise<string> {
   const server = createServer((request, response) => {
-    const { port } = server.address() as AddressInfo
     if (request.url?.endsWith('.tgz')) return response.end(gzipSync('another Node'))
     const name = request.url?.slice(1) ?? ''
-    const tarball = `http://127.0.0.1:${port}/${name}.tgz`
+    const tarball = `${origin}/${name}.tgz`
     const dist = { tarball, integrity: `sha512-${Buffer.alloc(64).toString('base64')}` }
     response.setHeader('content-type', 'application/json')
     const versions = Object.fromEntries(
       ['24.22.3', '24.22.0', '24.21.0', '24.18.1'].map((version) => [version, { name, version, dist }]),
     )
     response.end(JSON.stringify({ name, 'dist-tags': {}, versions }))
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
+  })
   onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const origin = await listening(server)
+  return origin
 }

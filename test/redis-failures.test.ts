@@ -12,6 +12,7 @@ import { testLogger } from './helpers/logger.ts'
 import { startRedis } from './helpers/redis-server.ts'
 import { runCommand } from './helpers/sluice.ts'
 import { eventually } from './relay/stage.ts'
+import { listeningPort } from './helpers/listening.ts'
 
 /** Why Redis cannot be used, as the log and doctor say it: the reason, what to do, and no secret. */
 
@@ -113,10 +114,8 @@ it('an address at which nothing listens, a name without an address, and a TLS se
   )
 
   const server = createServer({ cert: testCertificate, key: testKey }).on('tlsClientError', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  const address = server.address()
-  const host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  const host = `127.0.0.1:${await listeningPort(server)}`
   expect(await doctorSays(`redis://${host}`)).toContain(
     'WARNING Redis: Redis closes the connection: with redis:// check whether it requires TLS (rediss://)\n',
   )

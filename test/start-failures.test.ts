@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { newFolder } from './helpers/templates.ts'
+import { listeningPort } from './helpers/listening.ts'
 
 /** What a server that cannot start says: the setting, its value without secrets, the reason and what to do. */
 
@@ -27,10 +28,9 @@ function start(
 }
 
 async function inUse(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
+  const server = createServer()
   onTestFinished(() => void server.close())
-  return String((server.address() as { port: number }).port)
+  return String(await listeningPort(server))
 }
 
 it.each([

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { type Dialect, dialects, type ToolOffer, type Turn } from './dialects.ts'
+import { closing, listening } from '../helpers/listening.ts'
 
 /**
  * A simulated model for programs that work on files: for a task with tools, it runs a command with the first suitable tool, as often
@@ -52,20 +52,14 @@ export async function startModel(name: keyof typeof dialects): Promise<ModelServ
     const { type, text: written } = dialect.write(nextTurn(dialect, body, task), { body, path, tokens: tokensOf(raw) })
     response.writeHead(200, { 'content-type': type }).end(written)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // It listens on a port, not on a pipe.
-  const { port } = server.address() as AddressInfo
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: await listening(server),
     asked,
     begin: (next) => {
       task = next
       asked.length = 0
     },
-    stop: () => {
-      server.closeAllConnections()
-      return new Promise((resolve) => server.close(() => resolve()))
-    },
+    stop: () => closing(server),
   }
 }
 

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import { listeningInTest } from '../helpers/listening.ts'
 
 /**
  * `RECORD_REQUESTS=1 npm run clients` writes the requests that each program sends to `test/relay/agents/recorded`, where
@@ -34,15 +34,11 @@ export async function recordTo(name: string, target: string): Promise<string> {
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' })
     response.end(Buffer.from(await answer.arrayBuffer()))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
     mkdirSync(folder, { recursive: true })
     writeFileSync(`${folder}${name}.json`, `${JSON.stringify(requests, null, 1)}\n`)
   })
-  // It listens on a port, not on a pipe.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return listeningInTest(server)
 }
 
 /** The headers that change the request. */

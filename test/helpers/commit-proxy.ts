@@ -1,7 +1,8 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { openDatabase } from '../../src/server/db/open.ts'
 import type { TestDatabase } from './databases.ts'
+import { listeningPort } from './listening.ts'
 
 /** When the connection of the next COMMIT breaks, and whether later connections reach the database. */
 export interface Loss {
@@ -59,14 +60,11 @@ export async function commitProxy(database: TestDatabase): Promise<CommitProxy> 
     client.on('close', () => peer.destroy())
     peer.on('close', () => client.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-
-  // It listens on a port, not on a pipe.
-  url.port = String((server.address() as AddressInfo).port)
+  url.port = String(await listeningPort(server))
   const env = { ...database.env, DATABASE_URL: url.href }
   return {
     database: { ...database, env, open: () => openDatabase(env) },

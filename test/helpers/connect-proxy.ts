@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { listeningPort } from './listening.ts'
 
 export interface ConnectProxy {
   readonly url: string
@@ -39,14 +40,12 @@ export async function connectProxy(
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
     socket.pipe(tunnel).pipe(socket)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
     for (const socket of sockets) socket.destroy()
     server.closeAllConnections()
     server.close()
   })
-  // A listening TCP server has an address with a port.
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const host = `127.0.0.1:${await listeningPort(server)}`
   return {
     url: `http://${login === '' ? '' : `${login}@`}${host}`,
     host,

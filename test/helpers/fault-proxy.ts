@@ -1,5 +1,6 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { listeningPort } from './listening.ts'
 
 /** A TCP proxy that forwards, stalls or drops connections on command. */
 export interface FaultProxy {
@@ -32,7 +33,6 @@ export async function faultProxy(target: { host: string; port: number }): Promis
     }
     if (mode === 'silent') for (const socket of pair) socket.pause()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const each = (act: (socket: Socket) => void) => {
     for (const pair of pairs) for (const socket of pair) act(socket)
   }
@@ -43,8 +43,7 @@ export async function faultProxy(target: { host: string; port: number }): Promis
   })
 
   return {
-    // It listens on a port, not on a pipe.
-    port: (server.address() as AddressInfo).port,
+    port: await listeningPort(server),
     silence() {
       mode = 'silent'
       each((socket) => socket.pause())

@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import type { ProviderEndpoints } from '../../src/server/accounts/external-identity/endpoints.ts'
+import { closing, listening } from './listening.ts'
 
 /** A fault of a simulated endpoint. */
 export type Trouble = 'slow' | 'huge' | 'redirect' | 'html' | 'failing' | 'list'
@@ -52,9 +52,7 @@ export async function startIdentityProviders(now: () => number): Promise<Identit
   let drawn = 0
 
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on TCP has an address of this form.
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = await listening(server)
 
   const peers: IdentityProviders = {
     url,
@@ -80,10 +78,7 @@ export async function startIdentityProviders(now: () => number): Promise<Identit
       return { code, state: asked.get('state') ?? '' }
     },
     approvePlain: (user) => approved({ user, challenge: '', nonce: '' }),
-    async stop() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    stop: () => closing(server),
   }
   return peers
 

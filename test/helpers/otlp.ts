@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { parse, type Type } from 'protobufjs'
-import { onTestFinished } from 'vitest'
+import { listeningInTest } from './listening.ts'
 
 /** The parts of the messages of opentelemetry-proto 1 that the server uses, with their field numbers. */
 const { root } = parse(`
@@ -98,14 +97,8 @@ export async function otlpCollector() {
       }
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
   return {
-    // It listens on a port, not on a pipe.
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listeningInTest(server),
     spans,
     metrics,
     /** The unit and the schema of each metric. */

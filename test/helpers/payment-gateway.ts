@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage } from 'node:http'
+import { closing, listening } from './listening.ts'
 
 type Fields = Record<string, string>
 
@@ -69,15 +69,4 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   let body = ''
   for await (const chunk of request) body += chunk
   return body
-}
-
-export async function listening(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on TCP has an address of this form.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
-export function closing(server: Server): Promise<void> {
-  server.closeAllConnections()
-  return new Promise((resolve) => void server.close(() => resolve()))
 }

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
 import { loadShippedPrices } from '../../src/server/pricing/price-data.ts'
+import { listeningInTest } from './listening.ts'
 
 /** The price data of this version, which tests publish with changes. */
 export const shippedPrices = await loadShippedPrices()
@@ -27,12 +26,5 @@ export async function pricePublisher(answer: string) {
     state.asked++
     response.writeHead(state.status, { 'content-type': 'application/json' }).end(state.answer)
   })
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has an address of this form.
-  const { port } = server.address() as AddressInfo
-  return { state, url: `http://127.0.0.1:${port}/data.json` }
+  return { state, url: `${await listeningInTest(server)}/data.json` }
 }

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { publicInternet, type UntrustedRules } from '../../src/server/lib/http-client.ts'
 import { testCertificate as cert, testKey as key } from './certificate.ts'
+import { closing, listeningPort } from './listening.ts'
 
 /** A receiver of webhooks on loopback, with TLS. */
 export interface Receiver {
@@ -37,17 +37,11 @@ export async function startReceiver(): Promise<Receiver> {
       response.writeHead(answer.status, answer.headers ?? {}).end(answer.body ?? '')
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has an address of this type.
-  const { port } = server.address() as AddressInfo
   const receiver: Receiver = {
-    url: `https://mail.test:${port}`,
+    url: `https://mail.test:${await listeningPort(server)}`,
     calls,
     answers: [],
-    async stop() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
+    stop: () => closing(server),
   }
   return receiver
 }

@@ -1,6 +1,7 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import { testCertificate as cert, testKey as key } from './certificate.ts'
+import { listeningPort } from './listening.ts'
 
 /** A small mail server on loopback: it implements enough SMTP to receive mails, and records them with their transport. */
 export interface SmtpServer {
@@ -51,11 +52,9 @@ export async function startSmtpServer(settings: SmtpSettings = {}): Promise<Smtp
   }
   const server = settings.security === 'tls' ? tls.createServer({ cert, key }, onSocket) : net.createServer(onSocket)
   server.on('tlsClientError', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
 
   return {
-    port: typeof address === 'object' && address ? address.port : 0,
+    port: await listeningPort(server),
     mails,
     plainLines,
     logins,

@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { listeningPort } from './listening.ts'
 
 /** A small SOCKS5 proxy that connects every request to one loopback port and records the requested targets. */
 export interface SocksServer {
@@ -15,10 +16,8 @@ export async function startSocks5(leadTo: number, login?: { user: string; passwo
     socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     void serve(socket, leadTo, login, asked).catch(() => socket.destroy())
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
   return {
-    port: typeof address === 'object' && address ? address.port : 0,
+    port: await listeningPort(server),
     asked,
     async stop() {
       for (const socket of sockets) socket.destroy()

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { closing, listening } from './listening.ts'
 
 type Json = Record<string, unknown>
 
@@ -71,18 +71,11 @@ export async function startTaskPeer(port = 0): Promise<TaskPeer> {
     tasks.set(id, { id, status: 'SUBMITTED', progress: '0%', failReason: '' })
     answer(response, { code: 1, description: 'Submit success', result: id, properties: {} })
   })
-  await new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve))
-
   return Object.assign(peer, {
-    // A server that listens on TCP has an address of this form.
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: await listening(server, port),
     asked,
     tasks,
     tell: (id: string, more: Json) => void tasks.set(id, { ...tasks.get(id), id, task_id: id, ...more }),
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
+    stop: () => closing(server),
   })
 }

@@ -9,6 +9,7 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { directStage, type ProgrammedReply } from './direct-stage.ts'
 import { sharedStages } from './shared-stage.ts'
 import { ask, chat, eventually, model, requestBytes, running, settledCharges, speak, stage } from './stage.ts'
+import { listeningInTest } from '../helpers/listening.ts'
 
 const asPoor = ask
 const host = 'host: x\r\n'
@@ -129,17 +130,13 @@ describe('errors before authentication, in the dialect of the route', () => {
     lane.cut()
     const { createServer } = await import('node:http')
     const stopping = createServer((request, response) => void lane.takes(request, response))
-    await new Promise<void>((resolve) => stopping.listen(0, '127.0.0.1', resolve))
-    const address = stopping.address()
-    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+    const url = await listeningInTest(stopping)
     const statuses = await Promise.all(
       ['/v1/chat/completions', '/v1/messages'].map(
         async (path) =>
           (await fetch(url + path, { method: 'POST', headers: { authorization: `Bearer ${token.key}` }, body: '{}' })).status,
       ),
     )
-    stopping.closeAllConnections()
-    stopping.close()
     expect(statuses).toEqual([503, 529])
   })
 })

@@ -24,6 +24,7 @@ import {
   stage,
   upstreamKey,
 } from './stage.ts'
+import { listening } from '../helpers/listening.ts'
 
 const sse = { 'content-type': 'text/event-stream' }
 
@@ -39,10 +40,8 @@ eachDatabase('every end of a call ends its hold', (_fresh, kind) => {
   it('the caller disconnects before the upstream is reached: nothing is charged', async () => {
     const arrived: unknown[] = []
     const proxy = createServer((socket) => arrived.push(socket))
-    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void proxy.close())
-    const address = proxy.address()
-    const setting = JSON.stringify({ proxy: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}` })
+    const setting = JSON.stringify({ proxy: await listening(proxy) })
     const { server, token } = await sharedStage('http://127.0.0.1:9', { setting })
     for (const stream of [false, true]) {
       const seen = arrived.length

@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { testLogger } from '../helpers/logger.ts'
@@ -7,6 +6,7 @@ import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { isTorture, sampled } from '../helpers/torture.ts'
 import { fixture } from '../helpers/upstream.ts'
 import { bodies, forms, inheritedNames, mutationsOf } from './inherited-names.ts'
+import { listening } from '../helpers/listening.ts'
 
 /**
  * Names of members that every JavaScript object inherits are ordinary names: wherever a caller or an upstream sends them they are
@@ -61,9 +61,7 @@ beforeAll(async () => {
   upstream = createServer((request, response) => {
     request.resume().on('end', () => response.writeHead(answer.status, { 'content-type': answer.type }).end(answer.body))
   })
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
-  // It listens on a port, not on a pipe.
-  const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  const url = await listening(upstream)
   server = await startServer('sqlite', { logger: testLogger('error', (line) => void failures.push(line)) })
   await server.call('PUT /api/option/', { key: 'AutomaticDisableChannelEnabled', value: 'false' })
   key = (await addToken(server)).key

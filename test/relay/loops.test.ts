@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { siteHeader } from '../../src/server/channels/site-hops.ts'
 import { isVendorAddress } from '../../src/server/providers/vendor-address.ts'
@@ -11,6 +10,7 @@ import { freePort } from '../helpers/free-port.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, claude, model, stage } from './stage.ts'
+import { listeningInTest } from '../helpers/listening.ts'
 
 const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
 
@@ -44,13 +44,7 @@ async function refusing() {
     asked.push(request)
     socket.end('HTTP/1.1 400 No\r\ncontent-length: 0\r\n\r\n')
   })
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // It listens on a port, not on a pipe.
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = await listeningInTest(server)
   return { url, asked, sites: () => asked.map(({ headers }) => headers[siteHeader]) }
 }
 

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { sampled } from '../helpers/torture.ts'
 import { type Client, clients, type Understood } from './clients.ts'
+import { listening } from '../helpers/listening.ts'
 
 /**
  * Every recorded stream of every upstream format, through the whole gateway, to every dialect, read by the official SDKs, with its
@@ -65,13 +65,11 @@ beforeAll(async () => {
     }
     response.end()
   })
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
   server = await startServer('sqlite')
   await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
   ask.url = server.url
   ask.key = (await addToken(server)).key
-  // It listens on a port, not on a pipe.
-  const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  const url = await listening(upstream)
   for (const { type, model, key, other } of upstreams)
     await addChannel(server, { url, type, models: model, ...(key ? { key } : {}), ...(other ? { other } : {}) })
 })

@@ -1,5 +1,4 @@
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { doctorCommand } from '../../src/server/commands/doctor.ts'
 import type { Env } from '../../src/server/env.ts'
@@ -11,6 +10,7 @@ import { addChannel } from '../helpers/seed.ts'
 import { runCommand } from '../helpers/sluice.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { ask, chat, completion, event, eventually, httpUpstream, model, piece, stage } from './stage.ts'
+import { closing, listeningPort } from '../helpers/listening.ts'
 
 const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
 const streamed = piece('four') + piece('', 'stop') + event({ id: 'c', model, choices: [], usage }) + event('[DONE]')
@@ -30,13 +30,8 @@ async function vendor() {
     })
   })
   server.on('secureConnection', () => connections.count++)
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A listening TCP server has an address with a port.
-  return { port: (server.address() as AddressInfo).port, connections }
+  onTestFinished(() => void closing(server))
+  return { port: await listeningPort(server), connections }
 }
 
 const stageBehind = (url: string, env: Partial<Env>) =>

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import OpenAI from 'openai'
 import { OpenAIRealtimeWS } from 'openai/realtime/ws'
 import { onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { listening } from '../helpers/listening.ts'
 
 export const live = 'gpt-4o-realtime-preview'
 
@@ -55,8 +56,7 @@ export async function realtimeUpstream(
     server.closeAllConnections()
     server.close()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, talks, handshakes }
+  return { url: await listening(server), talks, handshakes }
 }
 
 export const usage = {

@@ -1,10 +1,11 @@
 import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { Rule } from '../../src/server/limits/rule.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
+import { listening, listeningInTest } from '../helpers/listening.ts'
 
 export const model = 'gpt-4o-mini'
 export const claude = 'claude-3-5-sonnet-20241022'
@@ -60,11 +61,7 @@ export async function askWithRetry(...given: Parameters<typeof ask>): ReturnType
 /** An HTTP upstream with the given listener. Returns its URL. */
 export function httpUpstream(listener: RequestListener): Promise<string> {
   const server = createServer(listener)
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return listening(server)
+  return listeningInTest(server)
 }
 
 /** A TCP upstream: `talk` is called with each connection. */
@@ -81,12 +78,6 @@ export function tcpUpstream(talk: (socket: Socket, connection: number) => void):
     server.close()
   })
   return listening(server)
-}
-
-async function listening(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // It listens on a port, not on a pipe.
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 /** A whole HTTP answer as bytes. */

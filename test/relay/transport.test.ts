@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
@@ -7,6 +6,7 @@ import { scaledByLoad } from '../helpers/scaled-by-load.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Client, clients, type Understood } from './clients.ts'
 import { completion, eventually, settledCharges } from './stage.ts'
+import { listening } from '../helpers/listening.ts'
 
 /**
  * Streams from one Chat upstream to callers of every dialect: passed through to Chat, translated to the others. Numbers are those of
@@ -71,9 +71,7 @@ async function listen(target: { answer: Answer; asked: number }): Promise<string
     await target.answer(response, request)
   })
   servers.push(one.unref())
-  await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve))
-  // It listens on a port, not on a pipe.
-  return `http://127.0.0.1:${(one.address() as AddressInfo).port}`
+  return listening(one)
 }
 
 /** An answer with these bytes, each in a separate write. */

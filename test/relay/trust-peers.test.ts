@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { systemResolve } from '../../src/server/lib/resolve-name.ts'
 import { authority, certificates, leafKey } from '../helpers/certificates-of-upstreams.ts'
@@ -22,6 +21,7 @@ import {
   streams,
   trustOfSuite,
 } from './trust-stage.ts'
+import { closing, listeningPort } from '../helpers/listening.ts'
 
 // Host names, certificates and proxies around the server: the cases of parts E and F of docs/reference/trust-cases.md that need no
 // database.
@@ -100,14 +100,8 @@ describe('peers, beside ordinary requests', () => {
             request.resume()
             answering(pair)(response, {})
           })
-          await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-          onTestFinished(() => {
-            server.closeAllConnections()
-            server.close()
-          })
-          // A server that listens on a port has addresses of this kind.
-          const { port } = server.address() as AddressInfo
-          const lane = await trust.lane(pair, `https://upstream.test:${port}`)
+          onTestFinished(() => void closing(server))
+          const lane = await trust.lane(pair, `https://upstream.test:${await listeningPort(server)}`)
           expect([name, (await lane.ask(false)).status, requests]).toEqual([name, status, status === 200 ? 1 : 0])
           expect(await lane.charged()).toMatchObject(status === 200 ? usual : [])
         }
@@ -124,11 +118,8 @@ describe('peers, beside ordinary requests', () => {
           // With HTTP/1 the answer is one of `node:http`.
           answering(formatPairs[0] as FormatPair)(response as unknown as ServerResponse, {})
         })
-        await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
         onTestFinished(() => void server.close())
-        // A server that listens on a port has addresses of this kind.
-        const { port } = server.address() as AddressInfo
-        const lane = await trust.lane(formatPairs[0] as FormatPair, `https://upstream.test:${port}`)
+        const lane = await trust.lane(formatPairs[0] as FormatPair, `https://upstream.test:${await listeningPort(server)}`)
         const { status } = await lane.ask(false)
         expect([status, spoken]).toEqual(allowHTTP1 ? [200, ['1.1']] : [502, []])
         expect(await lane.charged()).toMatchObject(allowHTTP1 ? usual : [])

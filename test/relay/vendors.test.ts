@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../src/server/lib/sse.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { chat, httpUpstream, model } from './stage.ts'
+import { listeningInTest } from '../helpers/listening.ts'
 
 const sharedStage = sharedStages()
 
@@ -364,14 +364,7 @@ async function socketUpstream(messages: readonly object[]) {
       socket.end(Buffer.from([0x88, 0x00]))
     })
   })
-  server.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  // A server that listens on a port has an address of this kind.
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  return { url: await listeningInTest(server), asked }
 }
 
 function textFrame(text: string): Buffer {

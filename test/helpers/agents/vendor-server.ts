@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { closing, listening } from '../listening.ts'
 
 /** A simulated vendor: a server on loopback that plays the model's part of the scenario and refuses what the vendor would refuse. */
 export interface Vendor {
@@ -67,10 +67,7 @@ export async function startVendor(rules: VendorRules): Promise<Vendor> {
       response.writeHead(refusal.status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // It listens on a port, not on a pipe.
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { url, faults, answered: () => answered, stop: () => stop(server) }
+  return { url: await listening(server), faults, answered: () => answered, stop: () => closing(server) }
 }
 
 async function bytesOf(request: AsyncIterable<Buffer>): Promise<Buffer> {
@@ -85,9 +82,4 @@ function parsed(bytes: Buffer): unknown {
   } catch {
     return refuse('the body is not valid JSON in UTF-8')
   }
-}
-
-function stop(server: Server): Promise<void> {
-  server.closeAllConnections()
-  return new Promise((resolve) => server.close(() => resolve()))
 }
