@@ -8,11 +8,11 @@ import { testCertificate, testKey } from './helpers/certificate.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { freshDatabase } from './helpers/databases.ts'
 import { freePort } from './helpers/free-port.ts'
+import { listeningPort } from './helpers/listening.ts'
 import { testLogger } from './helpers/logger.ts'
 import { startRedis } from './helpers/redis-server.ts'
 import { runCommand } from './helpers/sluice.ts'
 import { eventually } from './relay/stage.ts'
-import { listeningPort } from './helpers/listening.ts'
 
 /** Why Redis cannot be used, as the log and doctor say it: the reason, what to do, and no secret. */
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { newFolder } from './helpers/templates.ts'
 import { listeningPort } from './helpers/listening.ts'
+import { newFolder } from './helpers/templates.ts'
 
 /** What a server that cannot start says: the setting, its value without secrets, the reason and what to do. */
 

@@ -32,7 +32,9 @@ function exportsOf(text) {
     ...[...text.matchAll(declaration)].map(([, name]) => name),
     ...[...text.matchAll(pattern)].flatMap(([, names]) => namesOf(names.replaceAll(':', ' as '))),
     ...[...text.matchAll(list)].flatMap(([, names]) => namesOf(names)),
-    ...[...text.matchAll(fromStatement)].flatMap(([statement, clause]) => (statement.startsWith('export') ? inBraces(clause).map(after) : [])),
+    ...[...text.matchAll(fromStatement)].flatMap(([statement, clause]) =>
+      statement.startsWith('export') ? inBraces(clause).map(after) : [],
+    ),
     ...(defaultExport.test(text) ? ['default'] : []),
   ]
 }
@@ -66,7 +68,10 @@ function importedBy(clause) {
 }
 
 function inBraces(clause) {
-  return (/\{([^}]*)\}/.exec(clause)?.[1] ?? '').split(',').map((each) => each.trim().replace(/^type\s+/, '')).filter((each) => each !== '')
+  return (/\{([^}]*)\}/.exec(clause)?.[1] ?? '')
+    .split(',')
+    .map((each) => each.trim().replace(/^type\s+/, ''))
+    .filter((each) => each !== '')
 }
 
 function namesOf(names) {

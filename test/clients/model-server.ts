@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { type Dialect, dialects, type ToolOffer, type Turn } from './dialects.ts'
 import { closing, listening } from '../helpers/listening.ts'
+import { type Dialect, dialects, type ToolOffer, type Turn } from './dialects.ts'
 
 /**
  * A simulated model for programs that work on files: for a task with tools, it runs a command with the first suitable tool, as often

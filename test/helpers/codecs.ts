@@ -1,72 +1,87 @@
+import { expect, it } from 'vitest'
+import { AppError } from '../../src/server/lib/failure.ts'
 import { eventsIn } from '../../src/server/lib/sse.ts'
 import type { Codec, EventReader, Quirks, ReadContext, RequestContext } from '../../src/server/protocols/codec.ts'
-import type { Dialogue, Turn } from '../../src/server/protocols/dialogue.ts'
+import type { Dialogue } from '../../src/server/protocols/dialogue.ts'
 import type { ReplyEvent } from '../../src/server/protocols/reply-events.ts'
 import type { JsonObject, StreamEvent } from '../../src/server/protocols/wire-format.ts'
+import { dialogueOf } from './dialogue.ts'
 
-/** A request of a Chat caller with one turn, plus the members that a test adds. */
-export function dialogueOf(more: Partial<Dialogue> = {}): Dialogue {
-  return {
-    from: 'openai.chat',
-    model: 'asked',
-    system: [],
-    turns: [userTurn('Hello')],
-    tools: [],
-    toolChoice: undefined,
-    parallelTools: undefined,
-    sampling: {},
-    outputTokensMax: undefined,
-    stop: [],
-    reasoning: undefined,
-    output: undefined,
-    search: undefined,
-    stream: false,
-    wantsUsage: true,
-    usesFunctions: false,
-    user: undefined,
-    cacheKey: undefined,
-    extra: {},
-    ...more,
-  }
-}
-
-export function userTurn(text: string): Turn {
-  return { role: 'user', parts: [{ kind: 'text', text }] }
-}
-
-export function assistantTurn(text: string): Turn {
-  return { role: 'assistant', parts: [{ kind: 'text', text }] }
-}
-
-/** A call of `get_tide` and its result, as two turns. */
-export function toolTurns(result = 'high', callId = 'call_1'): Turn[] {
-  return [
-    { role: 'assistant', parts: [{ kind: 'tool-call', callId, name: 'get_tide', input: '{"port":"Rye"}', isCustom: false }] },
-    {
-      role: 'user',
-      parts: [{ kind: 'tool-result', callId, parts: [{ kind: 'text', text: result }], isError: false, isCustom: false }],
-    },
-  ]
-}
-
-export const tideTool: Dialogue['tools'][number] = {
-  name: 'get_tide',
-  description: 'Tide of a port',
-  schema: { type: 'object', properties: { port: { type: 'string' } }, required: ['port'] },
-  strict: undefined,
-  custom: undefined,
+interface WriteMore {
+  readonly model?: string
+  readonly quirks?: Quirks
+  readonly settings?: Partial<RequestContext['settings']>
 }
 
 /** Writes a request and returns it with the lost members. */
-export function written(codec: Codec, dialogue: Partial<Dialogue>, more: { model?: string; quirks?: Quirks } = {}) {
+export function written(codec: Codec, dialogue: Partial<Dialogue>, { model = 'm', quirks = {}, settings = {} }: WriteMore = {}) {
   const lost = new Set<string>()
   const context: RequestContext = {
-    model: more.model ?? 'm',
-    quirks: more.quirks ?? {},
-    settings: { claudeDefaultMaxTokens: { default: 8192 }, claudeThinkingShare: undefined, geminiSafety: {} },
+    model,
+    quirks,
+    settings: { claudeDefaultMaxTokens: { default: 8192 }, claudeThinkingShare: undefined, geminiSafety: {}, ...settings },
     lose: (field) => lost.add(field),
   }
   return { ...codec.writeRequest(dialogueOf(dialogue), context), lost: [...lost].sort() }
+}
+
+/** The error with which an action refuses a request; undefined when it does not. */
+export function refusalOf(action: () => unknown): { code: string; field: unknown; text: string } | undefined {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof AppError) return { code: error.code, field: error.params.field, text: error.text('en') }
+    throw error
+  }
+  return undefined
+}
+
+/** A dialogue for a model, and what is expected of its request. */
+interface WriteCase extends WriteMore {
+  readonly asks?: Partial<Dialogue>
+  /** The whole body. */
+  readonly body?: object
+  /** Members of the body, each of them whole. */
+  readonly is?: Readonly<Record<string, unknown>>
+  /** A part of the body. */
+  readonly has?: object
+  /** Members that the body must not have. */
+  readonly lacks?: readonly string[]
+  readonly lost?: readonly string[]
+  /** A part of the message with which it is refused. */
+  readonly refused?: string
+}
+
+/** Tests of the requests of a codec, by their titles. `common` is part of every case. */
+export function itWrites(
+  codec: Codec,
+  tests: Readonly<Record<string, WriteCase | readonly WriteCase[]>>,
+  common: WriteCase = {},
+) {
+  it.each(Object.entries(tests))('%s', (_, cases) => {
+    for (const each of [cases].flat()) {
+      const { asks, body, is = {}, has, lacks = [], lost, refused, ...more } = { ...common, ...each }
+      const write = () => written(codec, { ...common.asks, ...asks }, more)
+      if (refused !== undefined) {
+        expect(write).toThrow(refused)
+        continue
+      }
+      const request = write()
+      if (body) expect(request.body).toEqual(body)
+      for (const [member, value] of Object.entries(is)) expect(request.body[member]).toEqual(value)
+      if (has) expect(request.body).toMatchObject(has)
+      for (const member of lacks) expect(request.body).not.toHaveProperty(member)
+      if (lost) expect(request.lost).toEqual(lost)
+    }
+  })
+}
+
+/** What a codec reads from a stream of server-sent events, and from a whole reply. */
+export function reading(codec: Codec) {
+  return {
+    stream: (...events: readonly string[]) => summary(readSse(codec, events.join(''))),
+    whole: (reply: object) => summary(codec.readReply({ ...reply }, readContext())),
+  }
 }
 
 export function readContext(quirks: Quirks = {}): ReadContext {
@@ -192,17 +207,20 @@ const oddities: readonly unknown[] = [
 
 function mutated(data: string, random: () => number): string {
   try {
-    return JSON.stringify(replaced(JSON.parse(data), random))
+    return JSON.stringify(withOddities(JSON.parse(data), random, 0.15))
   } catch {
     return data
   }
 }
 
-function replaced(value: unknown, random: () => number): unknown {
-  if (random() < 0.15) return oddities[Math.floor(random() * oddities.length)]
-  if (Array.isArray(value)) return value.map((item) => replaced(item, random))
+/** A value in which some members are replaced by others of any kind. */
+export function withOddities(value: unknown, random: () => number, chance: number): unknown {
+  if (random() < chance) return oddities[Math.floor(random() * oddities.length)]
+  if (Array.isArray(value)) return value.map((item) => withOddities(item, random, chance))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value as JsonObject).map(([key, member]) => [key, replaced(member, random)]))
+  return Object.fromEntries(
+    Object.entries(value as JsonObject).map(([key, member]) => [key, withOddities(member, random, chance)]),
+  )
 }
 
 /** Faults of a codec over hostile streams and hostile JSON replies; empty if its readers keep the grammar and never throw. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
-import { bodyOf } from './payment-gateway.ts'
 import { closing, listening } from './listening.ts'
+import { bodyOf } from './payment-gateway.ts'
 
 /** A checkout session as in Stripe's API reference; only members that are sent or read here have meaningful values. */
 export interface FakeSession {

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { wavOf } from '../../src/server/protocols/direct/wav.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
+import { listeningInTest } from '../helpers/listening.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { directStage, type ProgrammedReply } from './direct-stage.ts'
 import { sharedStages } from './shared-stage.ts'
 import { ask, chat, eventually, model, requestBytes, running, settledCharges, speak, stage } from './stage.ts'
-import { listeningInTest } from '../helpers/listening.ts'
 
 const asPoor = ask
 const host = 'host: x\r\n'

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
+import { listening } from '../helpers/listening.ts'
 import { interruptDatabase } from '../helpers/outage.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
@@ -24,7 +25,6 @@ import {
   stage,
   upstreamKey,
 } from './stage.ts'
-import { listening } from '../helpers/listening.ts'
 
 const sse = { 'content-type': 'text/event-stream' }
 

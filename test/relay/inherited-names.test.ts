@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
+import { listening } from '../helpers/listening.ts'
 import { testLogger } from '../helpers/logger.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { isTorture, sampled } from '../helpers/torture.ts'
 import { fixture } from '../helpers/upstream.ts'
 import { bodies, forms, inheritedNames, mutationsOf } from './inherited-names.ts'
-import { listening } from '../helpers/listening.ts'
 
 /**
  * Names of members that every JavaScript object inherits are ordinary names: wherever a caller or an upstream sends them they are

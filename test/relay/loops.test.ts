@@ -7,10 +7,10 @@ import { isVendorAddress } from '../../src/server/providers/vendor-address.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { freePort } from '../helpers/free-port.ts'
+import { listeningInTest } from '../helpers/listening.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, claude, model, stage } from './stage.ts'
-import { listeningInTest } from '../helpers/listening.ts'
 
 const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
 

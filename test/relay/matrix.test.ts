@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
+import { listening } from '../helpers/listening.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { sampled } from '../helpers/torture.ts'
 import { type Client, clients, type Understood } from './clients.ts'
-import { listening } from '../helpers/listening.ts'
 
 /**
  * Every recorded stream of every upstream format, through the whole gateway, to every dialect, read by the official SDKs, with its

@@ -6,11 +6,11 @@ import { authority, certificates, leafKey } from '../helpers/certificates-of-ups
 import { type ConnectProxy, connectProxy } from '../helpers/connect-proxy.ts'
 import { testMasterKey } from '../helpers/core.ts'
 import { freePort } from '../helpers/free-port.ts'
+import { closing, listeningPort } from '../helpers/listening.ts'
 import { addChannel } from '../helpers/seed.ts'
 import { runCommand } from '../helpers/sluice.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { ask, chat, completion, event, eventually, httpUpstream, model, piece, stage } from './stage.ts'
-import { closing, listeningPort } from '../helpers/listening.ts'
 
 const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
 const streamed = piece('four') + piece('', 'stop') + event({ id: 'c', model, choices: [], usage }) + event('[DONE]')

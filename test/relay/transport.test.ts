@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
+import { listening } from '../helpers/listening.ts'
 import { scaledByLoad } from '../helpers/scaled-by-load.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Client, clients, type Understood } from './clients.ts'
 import { completion, eventually, settledCharges } from './stage.ts'
-import { listening } from '../helpers/listening.ts'
 
 /**
  * Streams from one Chat upstream to callers of every dialect: passed through to Chat, translated to the others. Numbers are those of

@@ -4,6 +4,7 @@ import https from 'node:https'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { systemResolve } from '../../src/server/lib/resolve-name.ts'
 import { authority, certificates, leafKey } from '../helpers/certificates-of-upstreams.ts'
+import { closing, listeningPort } from '../helpers/listening.ts'
 import { type NameServer, startNameServer } from '../helpers/name-server.ts'
 import { hasNginx, startNginx } from '../helpers/nginx.ts'
 import type { RunningProxy } from '../helpers/proxy-process.ts'
@@ -21,7 +22,6 @@ import {
   streams,
   trustOfSuite,
 } from './trust-stage.ts'
-import { closing, listeningPort } from '../helpers/listening.ts'
 
 // Host names, certificates and proxies around the server: the cases of parts E and F of docs/reference/trust-cases.md that need no
 // database.

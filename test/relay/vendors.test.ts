@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../src/server/lib/sse.ts'
+import { listeningInTest } from '../helpers/listening.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { chat, httpUpstream, model } from './stage.ts'
-import { listeningInTest } from '../helpers/listening.ts'
 
 const sharedStage = sharedStages()
 

@@ -3,7 +3,7 @@ import type { WriteContext } from '../../src/server/protocols/codec.ts'
 import type { Dialogue } from '../../src/server/protocols/dialogue.ts'
 import type { CallerFormat } from '../../src/server/protocols/format.ts'
 import type { ReplyEvent } from '../../src/server/protocols/reply-events.ts'
-import { dialogueOf, tideTool } from '../helpers/codecs.ts'
+import { dialogueOf, text, tideTool } from '../helpers/dialogue.ts'
 import { anyReply } from '../helpers/replies.ts'
 
 /** A random reply, the same for the same seed; some were requested differently, or end differently. */
@@ -40,7 +40,7 @@ export function contextOf(format: CallerFormat, seed: number): WriteContext {
         : undefined,
     user: seed % 9 === 0 ? 'someone' : undefined,
     cacheKey: seed % 9 === 0 ? 'key' : undefined,
-    system: seed % 10 === 0 ? [{ kind: 'text', text: 'Be brief.' }] : [],
+    system: seed % 10 === 0 ? [text('Be brief.')] : [],
   }
   return {
     id: `request${seed}`,

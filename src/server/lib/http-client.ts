@@ -62,13 +62,7 @@ export class UpstreamAgents {
   readonly #sweeper: NodeJS.Timeout
 
   constructor(settings: UpstreamSettings = {}) {
-    const {
-      blockPrivate = false,
-      proxyOf,
-      resolve = systemResolve(),
-      certificates,
-      untrusted = publicInternet(),
-    } = settings
+    const { blockPrivate = false, proxyOf, resolve = systemResolve(), certificates, untrusted = publicInternet() } = settings
     this.untrusted = untrusted
     this.#blocksPrivate = blockPrivate
     this.#proxyOf = proxyOf

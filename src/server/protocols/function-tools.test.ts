@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dialogueOf, tideTool, toolTurns, userTurn } from '../../../test/helpers/codecs.ts'
+import { dialogueOf, tideTool, toolTurns, user } from '../../../test/helpers/dialogue.ts'
 import { callObject, callText, functionTools, undoing } from './function-tools.ts'
 
 const rule = { allowed: /[a-zA-Z0-9_-]/, lengthMax: 20 }
@@ -44,7 +44,7 @@ describe('tools as functions', () => {
 
   it("[103] get a name that the upstream accepts, in the history too, and the caller's name is restored", () => {
     const long = { ...tideTool, name: 'mcp__server.tool/with a long name' }
-    const made = functionTools(dialogueOf({ tools: [long], turns: [userTurn('Hi'), ...toolTurns()] }), rule)
+    const made = functionTools(dialogueOf({ tools: [long], turns: [user('Hi'), ...toolTurns()] }), rule)
     const [name = ''] = names(made)
     expect(name).toMatch(/^[a-zA-Z0-9_-]{1,20}$/)
     expect(undoing(made).toolNames?.get(name)).toBe(long.name)

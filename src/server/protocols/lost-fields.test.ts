@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dialogueOf, tideTool } from '../../../test/helpers/codecs.ts'
+import { dialogueOf, text, tideTool } from '../../../test/helpers/dialogue.ts'
 import type { Dialogue } from './dialogue.ts'
 import type { Format } from './format.ts'
 import { type Field, fieldNameFor, loseAllBut } from './lost-fields.ts'
@@ -36,7 +36,7 @@ describe('a lost field', () => {
 
   it('may be a prompt-cache breakpoint at any place', () => {
     const cache = { ttl: '5m' as const }
-    expect(lost({ system: [{ kind: 'text', text: 'x', cache }] })).toEqual(['cache_control'])
+    expect(lost({ system: [text('x', { cache })] })).toEqual(['cache_control'])
     expect(lost({ tools: [{ ...tideTool, cache }] }, ['tools'])).toEqual(['cache_control'])
   })
 

@@ -1,25 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Part, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
+import { assistant, call as callOf, instruction, result, user } from '../../../test/helpers/dialogue.ts'
+import type { Part, Turn } from './dialogue.ts'
 import { mergeTurns, repairToolResults } from './turns.ts'
 
-const text = (words: string): Part => ({ kind: 'text', text: words })
-const call = (callId: string, name = 'look'): ToolCallPart => ({
-  kind: 'tool-call',
-  callId,
-  name,
-  input: '{}',
-  isCustom: false,
-})
-const result = (callId: string, words: string, name?: string): ToolResultPart => ({
-  kind: 'tool-result',
-  callId,
-  ...(name ? { name } : {}),
-  parts: [{ kind: 'text', text: words }],
-  isError: false,
-  isCustom: false,
-})
-const user = (...parts: Part[]): Turn => ({ role: 'user', parts })
-const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts })
+const call = (callId: string, name = 'look') => callOf(callId, { name, input: '{}' })
 
 /** A summary of the turns: `c:` is a call, `r:` a result with its text. */
 function shape(turns: readonly Turn[]): string[] {
@@ -33,10 +17,7 @@ function shape(turns: readonly Turn[]): string[] {
 
 describe('merging turns', () => {
   it('joins neighbours of one role and leaves out empty turns', () => {
-    expect(shape(mergeTurns([user(text('a')), user(), user(text('b')), assistant(text('c'))]))).toEqual([
-      'user a b',
-      'assistant c',
-    ])
+    expect(shape(mergeTurns([user('a'), user(), user('b'), assistant('c')]))).toEqual(['user a b', 'assistant c'])
   })
 
   it('[79] [80] combines the results of parallel calls into one turn', () => {
@@ -46,11 +27,11 @@ describe('merging turns', () => {
   })
 
   it('[81] [82] puts results before everything else of a turn', () => {
-    expect(shape(mergeTurns([user(text('first'), result('1', 'x')), user(text('then'))]))).toEqual(['user r:1=x first then'])
+    expect(shape(mergeTurns([user('first', result('1', 'x')), user('then')]))).toEqual(['user r:1=x first then'])
   })
 
   it('names the speaker where the format has no names', () => {
-    expect(shape(mergeTurns([{ ...user(text('hello')), name: 'ann' }, user(text('so?'))]))).toEqual(['user ann: hello so?'])
+    expect(shape(mergeTurns([{ ...user('hello'), name: 'ann' }, user('so?')]))).toEqual(['user ann: hello so?'])
   })
 
   // Quadratic time would exceed the test's timeout.
@@ -62,21 +43,21 @@ describe('merging turns', () => {
 
 describe('repairing the results of tools', () => {
   it('leaves matching calls and results unchanged', () => {
-    const turns = [user(text('a')), assistant(call('1'), call('2')), user(result('1', 'x'), result('2', 'y'))]
+    const turns = [user('a'), assistant(call('1'), call('2')), user(result('1', 'x'), result('2', 'y'))]
     expect(shape(repairToolResults(turns))).toEqual(['user a', 'assistant c:1 c:2', 'user r:1=x r:2=y'])
   })
 
   it('[83] drops a result whose call was cut off', () => {
-    expect(shape(repairToolResults([user(result('9', 'x'), text('go on'))]))).toEqual(['user go on'])
-    expect(shape(repairToolResults([user(result('9', 'x')), assistant(text('b'))]))).toEqual(['assistant b'])
+    expect(shape(repairToolResults([user(result('9', 'x'), 'go on')]))).toEqual(['user go on'])
+    expect(shape(repairToolResults([user(result('9', 'x')), assistant('b')]))).toEqual(['assistant b'])
   })
 
   it('[84] adds a placeholder where a result is missing', () => {
-    expect(shape(repairToolResults([assistant(call('1')), user(text('never mind'))]))).toEqual([
+    expect(shape(repairToolResults([assistant(call('1')), user('never mind')]))).toEqual([
       'assistant c:1',
       'user r:1=(no result) never mind',
     ])
-    expect(shape(repairToolResults([assistant(call('1')), assistant(text('b'))]))).toEqual([
+    expect(shape(repairToolResults([assistant(call('1')), assistant('b')]))).toEqual([
       'assistant c:1',
       'user r:1=(no result)',
       'assistant b',
@@ -85,13 +66,13 @@ describe('repairing the results of tools', () => {
   })
 
   it('treats calls in consecutive turns of the model as parallel calls', () => {
-    const turns = [assistant(text('a'), call('1')), assistant(call('2')), user(result('1', 'x')), user(result('2', 'y'))]
+    const turns = [assistant('a', call('1')), assistant(call('2')), user(result('1', 'x')), user(result('2', 'y'))]
     expect(shape(mergeTurns(repairToolResults(turns)))).toEqual(['assistant a c:1 c:2', 'user r:1=x r:2=y'])
   })
 
   it('moves results after their calls, in the order of the calls', () => {
-    const turns = [assistant(call('1'), call('2')), user(result('2', 'y')), { role: 'system' as const, parts: [text('s')] }]
-    expect(shape(repairToolResults([...turns, user(result('1', 'x'), text('a'))]))).toEqual([
+    const turns = [assistant(call('1'), call('2')), user(result('2', 'y')), instruction('s')]
+    expect(shape(repairToolResults([...turns, user(result('1', 'x'), 'a')]))).toEqual([
       'assistant c:1 c:2',
       'user r:1=x r:2=y',
       'system s',
@@ -107,7 +88,10 @@ describe('repairing the results of tools', () => {
   })
 
   it('[77] matches calls without ids by name and order', () => {
-    const turns = [assistant(call('', 'a'), call('', 'b')), user(result('', 'of b', 'b'), result('', 'of a', 'a'))]
+    const turns = [
+      assistant(call('', 'a'), call('', 'b')),
+      user({ ...result('', 'of b'), name: 'b' }, { ...result('', 'of a'), name: 'a' }),
+    ]
     expect(shape(repairToolResults(turns))).toEqual(['assistant c:call_1 c:call_2', 'user r:call_1=of a r:call_2=of b'])
   })
 

@@ -1,22 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { readerFaults, readFrames, summary, written } from '../../../test/helpers/codecs.ts'
 import {
-  assistantTurn,
-  readerFaults,
-  readFrames,
-  summary,
+  assistant,
+  base64,
+  call,
+  image,
+  instruction,
+  media,
+  result,
+  text,
+  thought,
   tideTool,
-  toolTurns,
-  userTurn,
-  written,
-} from '../../../test/helpers/codecs.ts'
+  user,
+} from '../../../test/helpers/dialogue.ts'
 import { eventsIn } from '../lib/sse.ts'
 import type { Codec } from './codec.ts'
 import { cohereChatFormat } from './cohere-chat/format.ts'
 import { cozeChatFormat } from './coze-chat/format.ts'
 import { dashScopeChatFormat } from './dashscope-chat/format.ts'
-import type { FormatDeclaration } from './declaration.ts'
-import type { MediaPart, Turn } from './dialogue.ts'
+import type { Dialogue, MediaPart } from './dialogue.ts'
 import { difyChatFormat } from './dify-chat/format.ts'
 import { ernieChatFormat } from './ernie-chat/format.ts'
 import { hunyuanChatFormat } from './hunyuan-chat/format.ts'
@@ -26,11 +29,21 @@ import { palmMessageFormat } from './palm-message/format.ts'
 import { replicatePredictFormat } from './replicate-predict/format.ts'
 import { sparkChatFormat } from './spark-chat/format.ts'
 
-type VendorFormat = Pick<FormatDeclaration, 'name'> & { readonly codec: Codec }
+const cohereChat: Codec = cohereChatFormat.codec
+const cozeChat: Codec = cozeChatFormat.codec
+const dashScopeChat: Codec = dashScopeChatFormat.codec
+const difyChat: Codec = difyChatFormat.codec
+const ernieChat: Codec = ernieChatFormat.codec
+const hunyuanChat: Codec = hunyuanChatFormat.codec
+const libraryAsk: Codec = libraryAskFormat.codec
+const ollamaChat: Codec = ollamaChatFormat.codec
+const palmMessage: Codec = palmMessageFormat.codec
+const replicatePredict: Codec = replicatePredictFormat.codec
+const sparkChat: Codec = sparkChatFormat.codec
 
 /** A vendor format that only upstreams speak, with one reply and the requests that it refuses. */
 interface VendorCodec {
-  readonly format: VendorFormat
+  readonly codec: Codec
   /** The data of the events of a reply. */
   readonly reply: readonly string[]
   readonly reasoning?: string
@@ -54,8 +67,7 @@ const fileOf = (file: string) => readFileSync(new URL(file, import.meta.url), 'u
 const dataOf = (file: string) => eventsIn(fileOf(file)).map(({ data }) => data)
 const linesOf = (file: string) => fileOf(file).trim().split('\n')
 
-const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
-const imageBytes: MediaPart = { ...image, source: { kind: 'base64', mediaType: 'image/png', data: 'iVBO' } }
+const imageBytes = media('image', base64('image/png', 'iVBO'))
 
 const dashScopeReply = (message: object, finish_reason = 'null') => ({
   output: { choices: [{ message: { role: 'assistant', ...message }, finish_reason }] },
@@ -73,15 +85,15 @@ const ernieUsage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
 
 const vendors: readonly VendorCodec[] = [
   {
-    format: cohereChatFormat,
+    codec: cohereChat,
     reply: dataOf('cohere-chat/fixtures/text.sse'),
     usage: { input: 74, output: 6 },
     ends: 1,
     others: dataOf('cohere-chat/fixtures/tool_call.sse'),
-    refuses: { media: { ...image, media: 'document' }, reason: 'takes no document' },
+    refuses: { media: image({ media: 'document' }), reason: 'takes no document' },
   },
   {
-    format: difyChatFormat,
+    codec: difyChat,
     reply: json(
       { event: 'workflow_started', data: {} },
       { event: 'message', message_id: 'm', answer: 'The harbor' },
@@ -98,7 +110,7 @@ const vendors: readonly VendorCodec[] = [
     refuses: { media: imageBytes, reason: 'by their address' },
   },
   {
-    format: ernieChatFormat,
+    codec: ernieChat,
     reply: json(
       { id: 'as-1', sentence_id: 0, is_end: false, result: 'The harbor', usage: ernieUsage },
       { id: 'as-1', sentence_id: 1, is_end: true, result: ' is calm.', finish_reason: 'normal', usage: ernieUsage },
@@ -111,23 +123,23 @@ const vendors: readonly VendorCodec[] = [
       { error_code: 18, error_msg: 'm' },
     ),
     model: 'ERNIE-4.0-8K',
-    refuses: { media: image, reason: 'takes no image' },
+    refuses: { media: image(), reason: 'takes no image' },
     refusesBegun: true,
   },
   {
-    format: ollamaChatFormat,
+    codec: ollamaChat,
     reply: linesOf('ollama-chat/fixtures/text.ndjson'),
     text: 'The harbor is calm. \u{1F30A}',
     usage: { input: 18, output: 7 },
     ends: 1,
     others: ['tools_thinking', 'error_midstream'].flatMap((name) => linesOf(`ollama-chat/fixtures/${name}.ndjson`)),
     refuses: {
-      media: { kind: 'media', media: 'audio', source: { kind: 'base64', mediaType: 'audio/mp3', data: 'SUQz' } },
+      media: media('audio', base64('audio/mp3', 'SUQz')),
       reason: 'takes no audio',
     },
   },
   {
-    format: replicatePredictFormat,
+    codec: replicatePredict,
     reply: json({
       id: 'p',
       status: 'succeeded',
@@ -138,10 +150,10 @@ const vendors: readonly VendorCodec[] = [
     usage: { input: 9, output: 4 },
     others: json({ status: 'failed', error: 'x' }),
     model: 'meta/meta-llama-3-70b-instruct',
-    refuses: { media: image, reason: 'takes no image' },
+    refuses: { media: image(), reason: 'takes no image' },
   },
   {
-    format: sparkChatFormat,
+    codec: sparkChat,
     reply: json(
       sparkReply(0, { content: '', reasoning_content: 'Hm.' }),
       sparkReply(1, { content: 'The harbor' }),
@@ -153,11 +165,11 @@ const vendors: readonly VendorCodec[] = [
     ignoresMore: true,
     others: json({ header: { code: 10013, message: 'm' } }, sparkReply(1, { function_call: { name: 'f', arguments: '' } })),
     model: 'SparkDesk-v3.5',
-    refuses: { media: image, reason: 'takes no image' },
+    refuses: { media: image(), reason: 'takes no image' },
     refusesBegun: true,
   },
   {
-    format: dashScopeChatFormat,
+    codec: dashScopeChat,
     reply: json(
       dashScopeReply({ content: '', reasoning_content: 'Hm.' }),
       dashScopeReply({ content: 'The harbor' }),
@@ -171,10 +183,10 @@ const vendors: readonly VendorCodec[] = [
       { code: 'x', message: 'm' },
     ),
     model: 'farui-plus',
-    refuses: { media: { ...image, media: 'audio' }, reason: 'takes no audio' },
+    refuses: { media: image({ media: 'audio' }), reason: 'takes no audio' },
   },
   {
-    format: hunyuanChatFormat,
+    codec: hunyuanChat,
     reply: json(
       hunyuanReply({ Role: 'assistant', Content: '', ReasoningContent: 'Hm.' }),
       hunyuanReply({ Content: 'The harbor' }),
@@ -192,12 +204,12 @@ const vendors: readonly VendorCodec[] = [
     refusesBegun: true,
   },
   {
-    format: palmMessageFormat,
+    codec: palmMessage,
     reply: json({ candidates: [{ author: '1', content: 'The harbor is calm.' }], messages: [{ author: '0', content: 'Hi' }] }),
-    refuses: { media: image, reason: 'takes no image' },
+    refuses: { media: image(), reason: 'takes no image' },
   },
   {
-    format: libraryAskFormat,
+    codec: libraryAsk,
     reply: json(
       { content: 'The harbor', finish: false, model: 'm', documents: [] },
       { content: ' is calm.', finish: true, model: 'm', documents: [{ title: 'Tides', url: 'https://a.example/tides' }] },
@@ -206,9 +218,8 @@ const vendors: readonly VendorCodec[] = [
   },
 ]
 
-describe.each(vendors.map((vendor) => [vendor.format.name, vendor] as const))('a reply as %s', (_, vendor) => {
-  const { reply, reasoning, usage, ends, others = [] } = vendor
-  const { codec } = vendor.format
+describe.each(vendors.map((vendor) => [vendor.codec.format, vendor] as const))('a reply as %s', (_, vendor) => {
+  const { codec, reply, reasoning, usage, ends, others = [] } = vendor
 
   it('has its text, its usage and its finish reason', () => {
     expect(summary(readFrames(codec, reply))).toMatchObject({
@@ -238,28 +249,28 @@ describe.each(vendors.map((vendor) => [vendor.format.name, vendor] as const))('a
     })
 })
 
-describe.each(vendors.filter(({ refuses }) => refuses).map((vendor) => [vendor.format.name, vendor] as const))(
+describe.each(vendors.filter(({ refuses }) => refuses).map((vendor) => [vendor.codec.format, vendor] as const))(
   'the content of a request that is refused as %s',
-  (_, { format: { codec }, model, refuses, refusesBegun }) => {
+  (_, { codec, model, refuses, refusesBegun }) => {
     const more = model === undefined ? {} : { model }
 
     it('is a file that the vendor does not accept', () => {
-      if (refuses)
-        expect(() => written(codec, { turns: [{ role: 'user', parts: [refuses.media] }] }, more)).toThrow(refuses.reason)
+      if (refuses) expect(() => written(codec, { turns: [user(refuses.media)] }, more)).toThrow(refuses.reason)
     })
 
     if (refusesBegun)
       it('is a request that ends with the beginning of the answer', () => {
-        expect(() => written(codec, { turns: [userTurn('Hi'), assistantTurn('Well')] }, more)).toThrow('from the user')
+        expect(() => written(codec, { turns: [user('Hi'), assistant('Well')] }, more)).toThrow('from the user')
       })
   },
 )
 
 /** Common behaviour of all vendor formats that only upstreams speak. */
-const formats: readonly VendorFormat[] = [cozeChatFormat, ...vendors.map(({ format }) => format)]
-const text = (turn: unknown) => JSON.stringify(turn)
+const codecs: readonly Codec[] = [cozeChat, ...vendors.map(({ codec }) => codec)]
+const requestOf = (codec: Codec, ...given: [Partial<Dialogue>, { model: string }?]) =>
+  JSON.stringify(written(codec, ...given).body)
 
-describe.each(formats.map(({ name, codec }) => [name, codec] as const))('a request as %s', (_, codec) => {
+describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request as %s', (_, codec) => {
   it('[126] is refused if it requests no output', () => {
     expect(() => written(codec, { outputTokensMax: 0, from: 'anthropic.messages' })).toThrow('max_tokens')
   })
@@ -274,62 +285,43 @@ describe.each(formats.map(({ name, codec }) => [name, codec] as const))('a reque
   })
 
   it('[137] keeps all instructions, at the head and in the middle, in their order', () => {
-    const { body } = written(codec, {
-      system: [
-        { kind: 'text', text: 'First.' },
-        { kind: 'text', text: 'Second.' },
-      ],
-      turns: [userTurn('Hi'), { role: 'system', parts: [{ kind: 'text', text: 'Third.' }] }, userTurn('Go')],
-    })
-    expect(text(body)).toMatch(/First\..*Second\..*Third\./)
+    const turns = [user('Hi'), instruction('Third.'), user('Go')]
+    expect(requestOf(codec, { system: [text('First.'), text('Second.')], turns })).toMatch(/First\..*Second\..*Third\./)
   })
 
   it('[83] [84] drops a result without a call, and adds a placeholder result to a call without one', () => {
-    const [call, result] = toolTurns()
-    const orphan: Turn = { role: 'user', parts: result?.parts ?? [] }
-    const { body } = written(codec, { turns: [orphan, userTurn('Hi')] }, { model: 'ERNIE-4.0-8K' })
-    expect(text(body)).not.toContain('high')
-    const cut = written(codec, { tools: [tideTool], turns: call ? [userTurn('Hi'), call, userTurn('Well?')] : [] })
-    expect(text(cut.body)).toContain('(no result)')
+    expect(requestOf(codec, { turns: [user(result('1', 'high')), user('Hi')] }, { model: 'ERNIE-4.0-8K' })).not.toContain('high')
+    expect(requestOf(codec, { tools: [tideTool], turns: [user('Hi'), assistant(call('1')), user('Well?')] })).toContain(
+      '(no result)',
+    )
   })
 
   it('[89] marks the result of a failed tool as an error', () => {
-    const [call, result] = toolTurns('no such port')
-    const failed = { role: 'user' as const, parts: (result?.parts ?? []).map((part) => ({ ...part, isError: true })) }
-    const { body } = written(codec, { tools: [tideTool], turns: [userTurn('Hi'), ...(call ? [call] : []), failed as Turn] })
-    expect(text(body)).toContain('Error: no such port')
+    const failed = user({ ...result('1', 'no such port'), isError: true })
+    expect(requestOf(codec, { tools: [tideTool], turns: [user('Hi'), assistant(call('1')), failed] })).toContain(
+      'Error: no such port',
+    )
   })
 
   it('never contains reasoning with opaque state of another family', () => {
-    const sealed: Turn = {
-      role: 'assistant',
-      parts: [
-        { kind: 'reasoning', text: 'secret thought', opaque: { family: 'anthropic', kind: 'signature', value: 'SEAL' } },
-        { kind: 'text', text: 'Hello.' },
-      ],
-    }
-    const { body } = written(codec, { turns: [userTurn('Hi'), sealed, userTurn('Go')] })
-    expect(text(body)).not.toMatch(/SEAL|secret thought/)
+    const sealed = thought('secret thought', { family: 'anthropic', kind: 'signature', value: 'SEAL' })
+    const turns = [user('Hi'), assistant(sealed, 'Hello.'), user('Go')]
+    expect(requestOf(codec, { turns })).not.toMatch(/SEAL|secret thought/)
   })
 
   it('is refused with a file that is stored at another vendor', () => {
-    const file: MediaPart = { kind: 'media', media: 'image', source: { kind: 'file', id: 'file-1', family: 'openai' } }
-    expect(() => written(codec, { turns: [{ role: 'user', parts: [file] }] })).toThrow('image')
+    const file = media('image', { kind: 'file', id: 'file-1', family: 'openai' })
+    expect(() => written(codec, { turns: [user(file)] })).toThrow('image')
   })
 
   it('contains a plain text document as text', () => {
-    const note: MediaPart = {
-      kind: 'media',
-      media: 'document',
-      title: 'Log',
-      source: { kind: 'text', mediaType: 'text/plain', text: 'wind 3' },
-    }
-    expect(text(written(codec, { turns: [{ role: 'user', parts: [note] }] }).body)).toContain('Log:\\nwind 3')
+    const note = media('document', { kind: 'text', mediaType: 'text/plain', text: 'wind 3' }, { title: 'Log' })
+    expect(requestOf(codec, { turns: [user(note)] })).toContain('Log:\\nwind 3')
   })
 
   // Quadratic time would exceed the test's timeout.
   it('[183] is written in linear time in the number of messages', () => {
-    const turns = Array.from({ length: 15_000 }, (_, at) => [userTurn(`Question ${at}`), assistantTurn(`Answer ${at}`)]).flat()
-    expect(written(codec, { turns: [...turns, userTurn('Last')] }).body).toBeDefined()
+    const turns = Array.from({ length: 15_000 }, (_, at) => [user(`Question ${at}`), assistant(`Answer ${at}`)]).flat()
+    expect(written(codec, { turns: [...turns, user('Last')] }).body).toBeDefined()
   })
 })

@@ -1,21 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import {
-  assistantTurn,
-  readContext,
-  readSse,
-  summary,
-  tideTool,
-  toolTurns,
-  userTurn,
-  written,
-} from '../../../test/helpers/codecs.ts'
+import { readContext, readSse, summary, written } from '../../../test/helpers/codecs.ts'
+import { assistant, text, tideTool, toolTurns, user as userTurn } from '../../../test/helpers/dialogue.ts'
+import type { Codec } from '../protocols/codec.ts'
 import { formats } from '../protocols/index.ts'
 import { openAiChatFormat } from '../protocols/openai-chat/format.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import { providerById, providers } from './index.ts'
 
-const openAiChatCodec = openAiChatFormat.codec
+const openAiChatCodec: Codec = openAiChatFormat.codec
 
 type Type = 17 | 20 | 25 | 26 | 27 | 35 | 40 | 42 | 43 | 45 | 48
 const deepseek = 43
@@ -58,13 +51,13 @@ describe('a Chat request that passes through', () => {
   it('is unchanged if it was written by the translation', () => {
     for (const type of [17, 20, 25, 26, 27, 35, 40, 42, 43, 45, 48] as const) {
       const { quirks } = provider(type)
-      const turns = [userTurn('Tide?'), ...toolTurns(), userTurn('Sure?'), assistantTurn('Yes.'), userTurn('Thanks')]
+      const turns = [userTurn('Tide?'), ...toolTurns(), userTurn('Sure?'), assistant('Yes.'), userTurn('Thanks')]
       const { body } = written(
         openAiChatCodec,
         {
           turns,
           tools: [tideTool],
-          system: [{ kind: 'text', text: 'Answer in JSON' }],
+          system: [text('Answer in JSON')],
           outputTokensMax: 9,
           sampling: { temperature: 0.5 },
         },

@@ -1,9 +1,22 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { dialogueOf, readContext, summary } from '../../../../test/helpers/codecs.ts'
+import { describe, expect, it } from 'vitest'
+import { readContext, summary } from '../../../../test/helpers/codecs.ts'
+import { dialogueOf } from '../../../../test/helpers/dialogue.ts'
 import { anyReply } from '../../../../test/helpers/replies.ts'
+import {
+  block,
+  cite,
+  close,
+  delta,
+  end,
+  failed,
+  finish,
+  open,
+  openCall,
+  sealed,
+  start,
+  used,
+} from '../../../../test/helpers/reply-events.ts'
 import { noUsage } from '../../../contract/usage.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { WriteContext } from '../codec.ts'
@@ -39,21 +52,7 @@ function told(events: readonly ReplyEvent[], more: Partial<WriteContext> = {}): 
   })
 }
 
-const start: ReplyEvent = { type: 'start' }
-const finish: ReplyEvent = { type: 'finish', reason: 'stop' }
-const end: ReplyEvent = { type: 'end' }
-const usage = (more: object): ReplyEvent => ({ type: 'usage', usage: { ...noUsage, ...more } })
-const open = (index: number, block: 'text' | 'reasoning' | 'refusal'): ReplyEvent => ({ type: 'open', index, block })
-const call = (index: number, name: string): ReplyEvent => ({
-  type: 'open',
-  index,
-  block: 'tool-call',
-  callId: `call_${index}`,
-  name,
-})
-const delta = (index: number, text: string): ReplyEvent => ({ type: 'delta', index, text })
-const close = (index: number): ReplyEvent => ({ type: 'close', index })
-const reply = (...inner: ReplyEvent[]): ReplyEvent[] => [start, ...inner, finish, usage({ input: 9, output: 4 }), end]
+const reply = (...inner: ReplyEvent[]): ReplyEvent[] => [start, ...inner, finish(), used({ input: 9, output: 4 }), end]
 
 /** Violations of the order of events that clients rely on. Source: protocols notes 1.12. */
 function orderFaults(events: readonly Told[]): string[] {
@@ -80,7 +79,7 @@ function orderFaults(events: readonly Told[]): string[] {
 
 describe('a stream to a client of Messages', () => {
   it('[116] [117] [118] has every event with its name, in the only order that clients accept', () => {
-    const events = told(reply(open(0, 'text'), delta(0, 'Hi'), close(0)))
+    const events = told(reply(...block(0, 'text', 'Hi')))
     expect(events.map(({ type }) => type)).toEqual([
       'message_start',
       'content_block_start',
@@ -100,16 +99,7 @@ describe('a stream to a client of Messages', () => {
   })
 
   it('[119] has thinking, text and a call as three blocks', () => {
-    const blocks = [
-      open(0, 'reasoning'),
-      delta(0, 'Hm'),
-      close(0),
-      open(1, 'text'),
-      delta(1, 'Hi'),
-      close(1),
-      call(2, 'f'),
-      close(2),
-    ]
+    const blocks = [...block(0, 'reasoning', 'Hm'), ...block(1, 'text', 'Hi'), openCall(2, 'f'), close(2)]
     const starts = told(reply(...blocks)).filter(({ type }) => type === 'content_block_start')
     expect(starts.map((event) => event.content_block)).toMatchObject([
       { type: 'thinking' },
@@ -119,7 +109,7 @@ describe('a stream to a client of Messages', () => {
   })
 
   it('[120] [48] has no empty blocks', () => {
-    const events = told(reply(open(0, 'reasoning'), delta(0, 'Hm'), close(0), open(1, 'text'), close(1)))
+    const events = told(reply(...block(0, 'reasoning', 'Hm'), open(1, 'text'), close(1)))
     expect(events.filter(({ type }) => type === 'content_block_start')).toHaveLength(1)
   })
 
@@ -135,24 +125,24 @@ describe('a stream to a client of Messages', () => {
     expect(writer.push(start)).toBe('')
     writer.push(open(0, 'text'))
     writer.push(close(0))
-    expect(writer.push(finish)).toBe('')
-    expect(writer.push(usage({ input: 31, output: 2 }))).toBe('')
+    expect(writer.push(finish())).toBe('')
+    expect(writer.push(used({ input: 31, output: 2 }))).toBe('')
     expect(writer.push(end)).toContain('"input_tokens":31')
   })
 
   it('[123] has the local count when the upstream reported none', () => {
-    expect(told([start, finish, usage({ input: 12, output: 3 }), end]).at(-2)).toMatchObject({ usage: { input_tokens: 12 } })
+    expect(told([start, finish(), used({ input: 12, output: 3 }), end]).at(-2)).toMatchObject({ usage: { input_tokens: 12 } })
   })
 
   it('has the estimate at the start while no better number is known', () => {
-    const [first] = told(reply(open(0, 'text'), delta(0, 'Hi'), close(0)), { inputTokensEstimate: 321 })
+    const [first] = told(reply(...block(0, 'text', 'Hi')), { inputTokensEstimate: 321 })
     expect(first).toMatchObject({ message: { usage: { input_tokens: 321, output_tokens: 0 } } })
   })
 
   it('[124] does not include cached tokens in the input, so that the three counts add up to the prompt', () => {
     const [, last] = told([
       start,
-      usage({ input: 100, cacheRead: 9000, cacheWrite: 600, cacheWrite1h: 300, output: 50, reasoning: 30 }),
+      used({ input: 100, cacheRead: 9000, cacheWrite: 600, cacheWrite1h: 300, output: 50, reasoning: 30 }),
       end,
     ])
     expect(last?.usage).toEqual({
@@ -167,7 +157,7 @@ describe('a stream to a client of Messages', () => {
   })
 
   it('has lifetimes of other vendors in addition to its own', () => {
-    const [, last] = told([start, usage({ input: 1, cacheWrite30m: 20, cacheWrite12h: 300, output: 5 }), end])
+    const [, last] = told([start, used({ input: 1, cacheWrite30m: 20, cacheWrite12h: 300, output: 5 }), end])
     expect(last?.usage).toMatchObject({
       cache_creation_input_tokens: 320,
       cache_creation: {
@@ -179,9 +169,9 @@ describe('a stream to a client of Messages', () => {
 
   it('[61] has interleaved calls one after the other, each in one block', () => {
     const inner = [
-      call(0, 'f'),
+      openCall(0, 'f'),
       delta(0, '{"a"'),
-      call(1, 'g'),
+      openCall(1, 'g'),
       delta(1, '{"b"'),
       delta(0, ':1}'),
       delta(1, ':2}'),
@@ -190,75 +180,64 @@ describe('a stream to a client of Messages', () => {
     ]
     const events = told(reply(...inner))
     expect(orderFaults(events)).toEqual([])
-    const pieces = (index: number) =>
-      events.flatMap((event) =>
-        event.index === index && event.type === 'content_block_delta' ? [event.delta as JsonObject] : [],
-      )
-    expect(
-      pieces(0)
-        .map((piece) => piece.partial_json)
-        .join(''),
-    ).toBe('{"a":1}')
-    expect(
-      pieces(1)
-        .map((piece) => piece.partial_json)
-        .join(''),
-    ).toBe('{"b":2}')
+    const deltas = events.filter(({ type }) => type === 'content_block_delta')
+    const input = (index: number) =>
+      deltas.map((event) => (event.index === index ? (event.delta as JsonObject).partial_json : '')).join('')
+    expect([input(0), input(1)]).toEqual(['{"a":1}', '{"b":2}'])
   })
 
   it('[68] has one piece of input even for a call without arguments', () => {
-    const deltas = told(reply(call(0, 'f'), close(0))).filter(({ type }) => type === 'content_block_delta')
+    const deltas = told(reply(openCall(0, 'f'), close(0))).filter(({ type }) => type === 'content_block_delta')
     expect(deltas.map((event) => event.delta)).toEqual([{ type: 'input_json_delta', partial_json: '{}' }])
   })
 
   it('[72] has invalid JSON unchanged in a stream, and wrapped in an object when not streamed', () => {
-    const events = reply(call(0, 'f'), delta(0, '{"a":'), close(0))
+    const events = reply(openCall(0, 'f'), delta(0, '{"a":'), close(0))
     expect(stream(events)).toContain(JSON.stringify({ type: 'input_json_delta', partial_json: '{"a":' }))
     expect(writeReply(events, context)).toMatchObject({ content: [{ type: 'tool_use', input: { input: '{"a":' } }] })
   })
 
   it('[71] has an object for JSON within a JSON string when not streamed', () => {
-    const events = reply(call(0, 'f'), delta(0, JSON.stringify('{"a":1}')), close(0))
+    const events = reply(openCall(0, 'f'), delta(0, JSON.stringify('{"a":1}')), close(0))
     expect(writeReply(events, context)).toMatchObject({ content: [{ input: { a: 1 } }] })
   })
 
   it('[73] has the stop reason max_tokens when the limit was reached within a call', () => {
-    const events: ReplyEvent[] = [start, call(0, 'f'), delta(0, '{"a'), close(0), { type: 'finish', reason: 'length' }, end]
+    const events = [start, openCall(0, 'f'), delta(0, '{"a'), close(0), finish('length'), end]
     expect(told(events).at(-2)).toMatchObject({ delta: { stop_reason: 'max_tokens' } })
   })
 
   it('[125] has the stop sequence only when it is known', () => {
-    const known: ReplyEvent[] = [start, { type: 'finish', reason: 'stop-sequence', stopSequence: 'END' }, end]
+    const known = [start, finish('stop-sequence', { stopSequence: 'END' }), end]
     expect(told(known).at(-2)).toMatchObject({ delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' } })
     expect(told(reply()).at(-2)).toMatchObject({ delta: { stop_reason: 'end_turn', stop_sequence: null } })
   })
 
   it('has a refusal by the vendor with its explanation, and a refusal by the model as text', () => {
-    const filtered: ReplyEvent[] = [start, { type: 'finish', reason: 'content-filter', explanation: 'No.' }, end]
+    const filtered = [start, finish('content-filter', { explanation: 'No.' }), end]
     expect(told(filtered).at(-2)).toMatchObject({
       delta: { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } },
     })
-    expect(writeReply(reply(open(0, 'refusal'), delta(0, 'Sorry'), close(0)), context)).toMatchObject({
+    expect(writeReply(reply(...block(0, 'refusal', 'Sorry')), context)).toMatchObject({
       content: [{ type: 'text', text: 'Sorry' }],
       stop_reason: 'end_turn',
     })
   })
 
   it('[146] has the stop reason pause_turn for a pause', () => {
-    expect(told([start, { type: 'finish', reason: 'pause' }, end]).at(-2)).toMatchObject({ delta: { stop_reason: 'pause_turn' } })
+    expect(told([start, finish('pause'), end]).at(-2)).toMatchObject({ delta: { stop_reason: 'pause_turn' } })
   })
 
   it('ends with an error and nothing after it', () => {
-    const error: ReplyEvent = { type: 'error', error: { message: 'Down', type: '', code: '', param: null, status: 503 } }
-    const text = stream([start, open(0, 'text'), delta(0, 'a'), error, close(0), end])
+    const text = stream([start, open(0), delta(0, 'a'), failed({ message: 'Down' }), close(0), end])
     expect(text).toContain('event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Down')
     expect(text.indexOf('event: error')).toBeGreaterThan(text.lastIndexOf('event: content_block_delta'))
     expect(text).not.toContain('message_stop')
   })
 
   it('has the thinking of another vendor in blocks that can be sent back unchanged', () => {
-    const sealed: ReplyEvent = { type: 'opaque', index: 0, opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } }
-    const { content } = writeReply(reply(open(0, 'reasoning'), delta(0, 'Hm'), sealed, close(0)), context)
+    const state = sealed(0, { family: 'openai', kind: 'encrypted', value: 'gAAA' })
+    const { content } = writeReply(reply(open(0, 'reasoning'), delta(0, 'Hm'), state, close(0)), context)
     expect(content).toEqual([
       { type: 'thinking', thinking: 'Hm', signature: '' },
       { type: 'redacted_thinking', data: 'openai:encrypted:gAAA' },
@@ -270,9 +249,8 @@ describe('a stream to a client of Messages', () => {
   })
 
   it('has the citations of a text', () => {
-    const cite: ReplyEvent = { type: 'cite', index: 0, citation: { url: 'https://a.test', title: 'A', start: 0, end: 2 } }
-    expect(writeReply(reply(open(0, 'text'), delta(0, 'Hi'), cite, close(0)), context)).toMatchObject({
-      content: [{ citations: [{ type: 'web_search_result_location', url: 'https://a.test', title: 'A' }] }],
+    expect(writeReply(reply(open(0), delta(0, 'Hi'), cite(0, 0, 2), close(0)), context)).toMatchObject({
+      content: [{ citations: [{ type: 'web_search_result_location', url: 'https://a.example', title: 'A' }] }],
     })
   })
 
@@ -314,15 +292,8 @@ function contentOf(events: readonly ReplyEvent[]) {
 describe('the official SDK', () => {
   let body = ''
   let type = 'text/event-stream'
-  const server = createServer((_request, response) => response.writeHead(200, { 'content-type': type }).end(body))
-  let client: Anthropic
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    // The server listens on a port, so its address is an object with a port.
-    const { port } = server.address() as AddressInfo
-    client = new Anthropic({ apiKey: 'k', baseURL: `http://127.0.0.1:${port}`, maxRetries: 0 })
-  })
-  afterAll(() => new Promise((resolve) => server.close(resolve)))
+  const answer = async () => new Response(body, { headers: { 'content-type': type } })
+  const client = new Anthropic({ apiKey: 'k', maxRetries: 0, fetch: answer })
   const request = { model: 'claude-asked', max_tokens: 64, messages: [{ role: 'user' as const, content: 'Hi' }] }
 
   it('assembles every stream into the same message as the non-streamed reply', async () => {
@@ -343,7 +314,7 @@ describe('the official SDK', () => {
 
   it('reads non-streamed replies', async () => {
     type = 'application/json'
-    body = JSON.stringify(writeReply(reply(open(0, 'text'), delta(0, 'Hi 😀'), close(0)), context))
+    body = JSON.stringify(writeReply(reply(...block(0, 'text', 'Hi 😀')), context))
     const message = await client.messages.create(request)
     expect(message).toMatchObject({ id: 'msg_r1', content: [{ type: 'text', text: 'Hi 😀' }], stop_reason: 'end_turn' })
     expect(message.usage).toMatchObject({ input_tokens: 9, output_tokens: 4 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { written } from '../../../../test/helpers/codecs.ts'
+import { text, user } from '../../../../test/helpers/dialogue.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { anthropicMessagesFormat } from './format.ts'
 import { readRequest } from './request-read.ts'
@@ -68,8 +69,8 @@ describe('a Messages request', () => {
       { type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } },
     ]
     expect(read({ system }).system).toEqual([
-      { kind: 'text', text: 'You are a tool.', cache: { ttl: '1h' } },
-      { kind: 'text', text: 'Be brief.', cache: { ttl: '5m' } },
+      text('You are a tool.', { cache: { ttl: '1h' } }),
+      text('Be brief.', { cache: { ttl: '5m' } }),
     ])
   })
 
@@ -91,8 +92,8 @@ describe('a Messages request', () => {
       { type: 'tool_result', tool_use_id: 'a', content: 'high', is_error: true },
     ]
     expect(said(content)).toEqual([
-      { kind: 'tool-result', callId: 'a', parts: [{ kind: 'text', text: 'high' }], isError: true, isCustom: false },
-      { kind: 'text', text: 'so' },
+      { kind: 'tool-result', callId: 'a', parts: [text('high')], isError: true, isCustom: false },
+      text('so'),
     ])
   })
 
@@ -103,9 +104,9 @@ describe('a Messages request', () => {
     expect(resultOf([{ type: 'text', text: 'see' }, image, { type: 'tool_reference', tool_name: 'f' }])).toMatchObject([
       {
         parts: [
-          { kind: 'text', text: 'see' },
+          text('see'),
           { kind: 'media', media: 'image', source: { kind: 'base64', mediaType: 'image/png' } },
-          { kind: 'text', text: 'The tool f is available.' },
+          text('The tool f is available.'),
         ],
       },
     ])
@@ -121,20 +122,15 @@ describe('a Messages request', () => {
     ])
     expect(
       document({ type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }, { title: 'a', context: 'from a' }),
-    ).toMatchObject([
-      { kind: 'text', text: 'from a' },
-      { media: 'document', source: { mediaType: 'application/pdf' }, title: 'a' },
-    ])
-    expect(document({ type: 'text', media_type: 'text/plain', data: 'abc' })).toMatchObject([
-      { source: { kind: 'text', text: 'abc' } },
-    ])
+    ).toMatchObject([text('from a'), { media: 'document', source: { mediaType: 'application/pdf' }, title: 'a' }])
+    expect(document({ type: 'text', media_type: 'text/plain', data: 'abc' })).toMatchObject([{ source: text('abc') }])
     expect(document({ type: 'content', content: [{ type: 'text', text: 'b' }] }, { title: 'a' })).toMatchObject([
       { text: 'a' },
       { text: 'b' },
     ])
     expect(
       said([{ type: 'search_result', title: 'T', source: 'https://a.test', content: [{ type: 'text', text: 'b' }] }]),
-    ).toMatchObject([{ kind: 'text', text: 'T\nhttps://a.test\nb' }])
+    ).toMatchObject([text('T\nhttps://a.test\nb')])
   })
 
   it('[177] is refused by name with blocks that only the vendor understands', () => {
@@ -174,14 +170,14 @@ describe('a Messages request', () => {
       ],
     })
     expect(request.turns[0]?.parts).toEqual([
-      { kind: 'text', text: '\n[Called the tool bash_code_execution with {"command":"ls"}]\n' },
+      text('\n[Called the tool bash_code_execution with {"command":"ls"}]\n'),
       {
         kind: 'text',
         text: '\n[The tool bash_code_execution answered] {"type":"bash_code_execution_result","stdout":"a","stderr":"","return_code":0}\n',
       },
-      { kind: 'text', text: '\n[Called the tool crm.f with {}]\n' },
-      { kind: 'text', text: '\n[The tool mcp answered] Error: down\n' },
-      { kind: 'text', text: '\n[The tool web_search answered] Error: unavailable\n' },
+      text('\n[Called the tool crm.f with {}]\n'),
+      text('\n[The tool mcp answered] Error: down\n'),
+      text('\n[The tool web_search answered] Error: unavailable\n'),
       {
         kind: 'text',
         text: '\n[The tool web_search answered] {"type":"web_search_result","url":"https://a.test","title":"A"}\n',
@@ -200,10 +196,7 @@ describe('a Messages request', () => {
           { role: 'assistant', content },
         ],
       }).turns
-    expect(turns({ type: 'text', text: 'Hm.' }, used).at(-1)).toEqual({
-      role: 'user',
-      parts: [{ kind: 'text', text: 'Continue.' }],
-    })
+    expect(turns({ type: 'text', text: 'Hm.' }, used).at(-1)).toEqual(user('Continue.'))
     expect(turns(used, { type: 'text', text: 'It is' }).at(-1)?.role).toBe('assistant')
   })
 
@@ -219,7 +212,7 @@ describe('a Messages request', () => {
     expect(said(content, 'assistant')).toEqual([
       { kind: 'reasoning', text: 'Hm', opaque: { family: 'anthropic', kind: 'signature', value: 'c2ln' } },
       { kind: 'reasoning', text: '', opaque: { family: 'anthropic', kind: 'redacted', value: 'cmVk' } },
-      { kind: 'text', text: 'Yes.' },
+      text('Yes.'),
       { kind: 'tool-call', callId: 't', name: 'f', input: '{"a":1}', isCustom: false, cache: { ttl: '5m' } },
     ])
   })

@@ -1,49 +1,41 @@
 import { describe, expect, it } from 'vitest'
-import { assistantTurn, dialogueOf, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import { written } from '../../../../test/helpers/codecs.ts'
+import {
+  assistant,
+  call,
+  image,
+  instruction,
+  media,
+  result,
+  text,
+  thought,
+  tideTool,
+  toolTurns,
+  user,
+} from '../../../../test/helpers/dialogue.ts'
 import type { RequestContext } from '../codec.ts'
-import type { CacheMark, Dialogue, MediaSource, Part, Tool, Turn } from '../dialogue.ts'
+import type { Dialogue, MediaPart, MediaSource, Part, Tool, Turn } from '../dialogue.ts'
 import { readMediaUrl } from '../media.ts'
 import { anthropicMessagesFormat } from './format.ts'
 
 const { codec } = anthropicMessagesFormat
 const write = (dialogue: Partial<Dialogue>, model = 'claude-sonnet-4-5') => written(codec, dialogue, { model })
 const bodyOf = (dialogue: Partial<Dialogue>, model?: string) => write(dialogue, model).body
-const text = (value: string, cache?: CacheMark) => ({ kind: 'text' as const, text: value, ...(cache ? { cache } : {}) })
-const user = (...parts: Part[]): Turn => ({ role: 'user', parts })
-const system = (value: string): Turn => ({ role: 'system', parts: [text(value)] })
-const result = (callId: string, value: string, more: object = {}): Part => ({
-  kind: 'tool-result',
-  callId,
-  parts: value === '' ? [] : [text(value)],
-  isError: false,
-  isCustom: false,
-  ...more,
-})
-const call = (callId: string, name = 'get_tide', input = '{}'): Part => ({
-  kind: 'tool-call',
-  callId,
-  name,
-  input,
-  isCustom: false,
-})
-const thought = (value: string): Part => ({
-  kind: 'reasoning',
-  text: 'Hm',
-  opaque: { family: 'anthropic', kind: 'signature', value },
-})
+const signed = (value: string) => thought('Hm', { family: 'anthropic', kind: 'signature', value })
 const tools = [tideTool]
+const writeWith = (settings: Partial<RequestContext['settings']>, dialogue: Partial<Dialogue>, model: string) =>
+  written(codec, dialogue, { model, settings }).body
 const messagesOf = (turns: Turn[], model?: string) => bodyOf({ turns, tools }, model).messages
 
 describe('messages for Claude', () => {
   it("[79] [81] have all tool results first, in one message, followed by the user's text", () => {
-    const calls: Turn = { role: 'assistant', parts: [call('a'), call('b'), call('c')] }
     const turns = [
-      userTurn('Hi'),
-      calls,
+      user('Hi'),
+      assistant(call('a'), call('b'), call('c')),
       user(result('a', '1')),
       user(result('b', '2')),
       user(result('c', '3')),
-      userTurn('Go on'),
+      user('Go on'),
     ]
     expect(messagesOf(turns)).toMatchObject([
       { role: 'user' },
@@ -61,13 +53,13 @@ describe('messages for Claude', () => {
   })
 
   it('[82] have a result before the text that preceded it', () => {
-    const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, user(text('and'), result('a', '1'))]
+    const turns = [user('Hi'), assistant(call('a')), user('and', result('a', '1'))]
     expect(messagesOf(turns)).toMatchObject([{}, {}, { content: [{ type: 'tool_result' }, { type: 'text', text: 'and' }] }])
   })
 
   it('[83] [84] leaves out a result without a call, and adds a placeholder for a missing result', () => {
-    expect(JSON.stringify(messagesOf([user(result('gone', 'lost'), text('Hi'))]))).not.toContain('lost')
-    const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, userTurn('Well?')]
+    expect(JSON.stringify(messagesOf([user(result('gone', 'lost'), 'Hi')]))).not.toContain('lost')
+    const turns = [user('Hi'), assistant(call('a')), user('Well?')]
     expect(messagesOf(turns)).toMatchObject([
       {},
       {},
@@ -76,18 +68,13 @@ describe('messages for Claude', () => {
   })
 
   it('[85] [89] leaves out empty content, and marks failures', () => {
-    const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call('a')] }, user(result('a', '', { isError: true }))]
+    const turns = [user('Hi'), assistant(call('a')), user({ ...result('a'), isError: true })]
     expect(messagesOf(turns)).toMatchObject([{}, {}, { content: [{ type: 'tool_result', tool_use_id: 'a', is_error: true }] }])
     expect(JSON.stringify(messagesOf(turns))).not.toContain('"content":""')
   })
 
   it('[87] keep an image in a result', () => {
-    const image: Part = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/i.png' } }
-    const turns = [
-      userTurn('Hi'),
-      { role: 'assistant' as const, parts: [call('a')] },
-      user(result('a', 'see', { parts: [text('see'), image] })),
-    ]
+    const turns = [user('Hi'), assistant(call('a')), user(result('a', 'see', image()))]
     expect(messagesOf(turns)).toMatchObject([
       {},
       {},
@@ -97,18 +84,18 @@ describe('messages for Claude', () => {
 
   it('[90] [91] have the same valid id in a call and its result, with valid ids unchanged', () => {
     for (const id of ['functions.get_tide:0|x', 'x'.repeat(120)]) {
-      const turns = [userTurn('Hi'), { role: 'assistant' as const, parts: [call(id)] }, user(result(id, '1'))]
+      const turns = [user('Hi'), assistant(call(id)), user(result(id, '1'))]
       const [, asked, answered] = messagesOf(turns) as { content: { id?: string; tool_use_id?: string }[] }[]
       expect(asked?.content[0]?.id).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
       expect(answered?.content[0]?.tool_use_id).toBe(asked?.content[0]?.id)
     }
-    expect(JSON.stringify(messagesOf([userTurn('Hi'), ...toolTurns('1', 'toolu_01FX')]))).toContain('"id":"toolu_01FX"')
+    expect(JSON.stringify(messagesOf([user('Hi'), ...toolTurns('1', 'toolu_01FX')]))).toContain('"id":"toolu_01FX"')
   })
 
   it('[68] [69] [72] [71] have the input of past calls as an object, without loss', () => {
     const inputOf = (input: string) =>
       (
-        messagesOf([userTurn('Hi'), { role: 'assistant', parts: [call('a', 'f', input)] }, user(result('a', '1'))]) as {
+        messagesOf([user('Hi'), assistant(call('a', { name: 'f', input })), user(result('a', '1'))]) as {
           content: { input?: unknown }[]
         }[]
       )[1]?.content[0]?.input
@@ -122,7 +109,7 @@ describe('messages for Claude', () => {
   })
 
   it('begin with the user, and consecutive turns of one role are joined', () => {
-    expect(messagesOf([assistantTurn('Hello'), userTurn('a'), userTurn('b')])).toEqual([
+    expect(messagesOf([assistant('Hello'), user('a'), user('b')])).toEqual([
       { role: 'user', content: [{ type: 'text', text: '.' }] },
       { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
       {
@@ -136,32 +123,29 @@ describe('messages for Claude', () => {
   })
 
   it('[139] have no blank texts, keep an image next to them, and are never empty', () => {
-    const image: Part = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/i.png' } }
-    expect(messagesOf([user(text(''), image, text(' \n'))])).toMatchObject([{ content: [{ type: 'image' }] }])
-    expect(messagesOf([userTurn('Hi'), assistantTurn('Yo'), userTurn(' ')])).toMatchObject([
+    expect(messagesOf([user('', image(), ' \n')])).toMatchObject([{ content: [{ type: 'image' }] }])
+    expect(messagesOf([user('Hi'), assistant('Yo'), user(' ')])).toMatchObject([
       {},
       {},
       { role: 'user', content: [{ text: '.' }] },
     ])
-    expect(messagesOf([userTurn('Hi'), assistantTurn(''), userTurn('Go')])).toMatchObject([{ role: 'user', content: [{}, {}] }])
-    expect(() => messagesOf([userTurn('')])).toThrow('messages')
+    expect(messagesOf([user('Hi'), assistant(''), user('Go')])).toMatchObject([{ role: 'user', content: [{}, {}] }])
+    expect(() => messagesOf([user('')])).toThrow('messages')
   })
 
   it('have the name of the speaker in the text', () => {
-    expect(messagesOf([{ ...userTurn('Hi'), name: 'Ann' }])).toEqual([
-      { role: 'user', content: [{ type: 'text', text: 'Ann: Hi' }] },
-    ])
+    expect(messagesOf([{ ...user('Hi'), name: 'Ann' }])).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Ann: Hi' }] }])
   })
 
   it('[135] end with a prefilled answer for models that accept it, without trailing white space; for others it is refused', () => {
-    const turns = [userTurn('Hi'), assistantTurn('The answer is  \n')]
+    const turns = [user('Hi'), assistant('The answer is  \n')]
     expect(messagesOf(turns)).toMatchObject([{}, { role: 'assistant', content: [{ text: 'The answer is' }] }])
     expect(() => messagesOf(turns, 'claude-sonnet-4-6')).toThrow('messages')
     expect(() => write({ turns, reasoning: { mode: { budgetTokens: 2000 }, show: undefined } })).toThrow('messages')
   })
 
   it('[136] have instructions in the middle where the model accepts them, or else as a reminder in user text', () => {
-    const turns = [userTurn('Hi'), system('Be brief.'), assistantTurn('Yo'), userTurn('Go')]
+    const turns = [user('Hi'), instruction('Be brief.'), assistant('Yo'), user('Go')]
     expect(messagesOf(turns, 'claude-opus-5')).toMatchObject([
       { role: 'user' },
       { role: 'system', content: [{ text: 'Be brief.' }] },
@@ -175,11 +159,11 @@ describe('messages for Claude', () => {
     ])
     // The vendor accepts none directly before a user message or directly after an assistant message.
     const roles = (list: Turn[]) => (messagesOf(list, 'claude-opus-5') as { role: string }[]).map(({ role }) => role)
-    expect(roles([userTurn('Hi'), system('a'), userTurn('Go')])).toEqual(['user'])
-    expect(roles([userTurn('Hi'), assistantTurn('Yo'), system('a'), userTurn('Go')])).toEqual(['user', 'assistant', 'user'])
-    expect(roles([userTurn('Hi'), system('a'), system('b')])).toEqual(['user', 'system'])
+    expect(roles([user('Hi'), instruction('a'), user('Go')])).toEqual(['user'])
+    expect(roles([user('Hi'), assistant('Yo'), instruction('a'), user('Go')])).toEqual(['user', 'assistant', 'user'])
+    expect(roles([user('Hi'), instruction('a'), instruction('b')])).toEqual(['user', 'system'])
     // Instructions between a call and its result would be invalid: they follow both.
-    expect(roles([userTurn('Hi'), { role: 'assistant', parts: [call('x')] }, system('a'), user(result('x', '1'))])).toEqual([
+    expect(roles([user('Hi'), assistant(call('x')), instruction('a'), user(result('x', '1'))])).toEqual([
       'user',
       'assistant',
       'user',
@@ -189,7 +173,7 @@ describe('messages for Claude', () => {
 
   it('[137] [138] keep all instructions at the head, in order', () => {
     expect(bodyOf({ system: [text('First.'), text(' '), text('Second.')] }).system).toBe('First.\n\nSecond.')
-    expect(bodyOf({ system: [text('First.', { ttl: '1h' }), text('Second.')] }).system).toEqual([
+    expect(bodyOf({ system: [text('First.', { cache: { ttl: '1h' } }), text('Second.')] }).system).toEqual([
       { type: 'text', text: 'First.', cache_control: { type: 'ephemeral', ttl: '1h' } },
       { type: 'text', text: 'Second.' },
     ])
@@ -197,7 +181,7 @@ describe('messages for Claude', () => {
 
   // Quadratic time would exceed the test's timeout.
   it('[183] are written in linear time', () => {
-    const turns = Array.from({ length: 15_000 }, (_, at) => [userTurn(`q${at}`), ...toolTurns('1', `c${at}`)]).flat()
+    const turns = Array.from({ length: 15_000 }, (_, at) => [user(`q${at}`), ...toolTurns('1', `c${at}`)]).flat()
     expect(messagesOf(turns)).toHaveLength(30_001)
   })
 })
@@ -205,8 +189,8 @@ describe('messages for Claude', () => {
 describe('media for Claude', () => {
   const png = 'iVBORw0KGgoAAAANSUhEUg=='
   const pdf = Buffer.from('%PDF-1.7 x').toString('base64')
-  const blockOf = (media: 'image' | 'document' | 'audio' | 'video', source: MediaSource, more: object = {}) =>
-    (messagesOf([user({ kind: 'media', media, source, ...more } as Part)]) as { content: unknown[] }[])[0]?.content[0]
+  const blockOf = (kind: MediaPart['media'], source: MediaSource, more: Partial<MediaPart> = {}) =>
+    (messagesOf([user(media(kind, source, more))]) as { content: unknown[] }[])[0]?.content[0]
 
   it('[172] [173] [178] may be an image as bytes with their actual type, or by URL', () => {
     expect(blockOf('image', readMediaUrl(`data:image/jpeg;base64,${png.slice(0, 8)}\n${png.slice(8)}`))).toEqual({
@@ -241,9 +225,8 @@ describe('media for Claude', () => {
   })
 
   it('lose an image detail, which is reported if it changes the result', () => {
-    const image: Part = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/i.png' }, detail: 'low' }
-    expect(write({ turns: [user(image)] }).lost).toEqual(['detail'])
-    expect(write({ turns: [user({ ...image, detail: 'auto' })] }).lost).toEqual([])
+    expect(write({ turns: [user(image({ detail: 'low' }))] }).lost).toEqual(['detail'])
+    expect(write({ turns: [user(image({ detail: 'auto' }))] }).lost).toEqual([])
   })
 })
 
@@ -265,7 +248,7 @@ describe('tools for Claude', () => {
 
   it('[103] [104] have valid names instead of invalid ones everywhere, with a map to restore them', () => {
     const name = 'mcp__server.tool/x y'
-    const turns: Turn[] = [userTurn('Hi'), { role: 'assistant', parts: [call('a', name)] }, user(result('a', '1'))]
+    const turns: Turn[] = [user('Hi'), assistant(call('a', { name })), user(result('a', '1'))]
     const { body, toolNames } = write({ tools: [{ ...tideTool, name }], turns, toolChoice: { kind: 'tool', name } })
     expect(body).toMatchObject({
       tools: [{ name: 'mcp__server_tool_x_y' }],
@@ -278,7 +261,7 @@ describe('tools for Claude', () => {
   it('[112] include a free-text tool as a function with one string, and its name in `customTools`', () => {
     const custom = { format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "x"' } } }
     const free: Part = { kind: 'tool-call', callId: 'a', name: 'patch', input: '*** Begin', isCustom: true }
-    const turns: Turn[] = [userTurn('Hi'), { role: 'assistant', parts: [free] }, user(result('a', 'ok'))]
+    const turns: Turn[] = [user('Hi'), assistant(free), user(result('a', 'ok'))]
     const { body, customTools, lost } = write({ tools: [{ ...tideTool, name: 'patch', schema: undefined, custom }], turns })
     expect(body.tools).toMatchObject([{ input_schema: { properties: { input: { type: 'string' } }, required: ['input'] } }])
     expect(JSON.stringify(body.tools)).toContain('lark')
@@ -444,10 +427,10 @@ describe('a request for Claude', () => {
   })
 
   it('[140] keeps the last four cache breakpoints, none of an hour after one of five minutes', () => {
-    const short: CacheMark = { ttl: '5m' }
-    const long: CacheMark = { ttl: '1h' }
+    const short = { cache: { ttl: '5m' } } as const
+    const long = { cache: { ttl: '1h' } } as const
     const body = bodyOf({
-      tools: [{ ...tideTool, cache: long }],
+      tools: [{ ...tideTool, ...long }],
       system: [text('a', long), text('b', long)],
       turns: [user(text('c', short), text('d', long), text('e', short))],
     })
@@ -465,33 +448,23 @@ describe('a request for Claude', () => {
 })
 
 describe('thinking of Claude', () => {
-  const think = (mode: NonNullable<Dialogue['reasoning']>['mode'], model: string, more: Partial<Dialogue> = {}) =>
+  type Mode = NonNullable<Dialogue['reasoning']>['mode']
+  const think = (mode: Mode, model: string, more: Partial<Dialogue> = {}) =>
     write({ reasoning: { mode, show: undefined }, ...more }, model)
 
-  it('has a budget for models with budgets, and an effort for those with adaptive thinking', () => {
-    expect(think({ effort: 'high' }, 'claude-sonnet-4-5').body).toMatchObject({
-      thinking: { type: 'enabled', budget_tokens: 38_400 },
-      max_tokens: 46_592,
-    })
-    expect(think({ effort: 'minimal' }, 'claude-sonnet-4-5').body).toMatchObject({ thinking: { budget_tokens: 1280 } })
-    expect(think({ effort: 'high' }, 'claude-opus-4-8').body).toMatchObject({
-      thinking: { type: 'adaptive' },
-      output_config: { effort: 'high' },
-    })
-    expect(think({ budgetTokens: 5000 }, 'claude-sonnet-4-6').body).toMatchObject({
-      thinking: { type: 'enabled', budget_tokens: 5000 },
-    })
-    expect(think({ effort: 'medium' }, 'claude-sonnet-4-6').body).toMatchObject({
-      thinking: { type: 'adaptive' },
-      output_config: { effort: 'medium' },
-    })
-    expect(think({ budgetTokens: 5000 }, 'claude-opus-5').body).toMatchObject({
-      thinking: { type: 'adaptive' },
-      output_config: { effort: 'medium' },
-    })
-    expect(think('auto', 'claude-opus-5').body).toMatchObject({ thinking: { type: 'adaptive' } })
-    expect(think('auto', 'claude-opus-5').body).not.toHaveProperty('output_config')
-    expect(think('auto', 'claude-sonnet-4-5').body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 19_200 } })
+  const adaptive = { thinking: { type: 'adaptive' } }
+  it.each<[Mode, string, object]>([
+    [{ effort: 'high' }, 'claude-sonnet-4-5', { thinking: { type: 'enabled', budget_tokens: 38_400 }, max_tokens: 46_592 }],
+    [{ effort: 'minimal' }, 'claude-sonnet-4-5', { thinking: { budget_tokens: 1280 } }],
+    [{ effort: 'high' }, 'claude-opus-4-8', { ...adaptive, output_config: { effort: 'high' } }],
+    [{ budgetTokens: 5000 }, 'claude-sonnet-4-6', { thinking: { type: 'enabled', budget_tokens: 5000 } }],
+    [{ effort: 'medium' }, 'claude-sonnet-4-6', { ...adaptive, output_config: { effort: 'medium' } }],
+    [{ budgetTokens: 5000 }, 'claude-opus-5', { ...adaptive, output_config: { effort: 'medium' } }],
+    ['auto', 'claude-opus-5', { ...adaptive, output_config: undefined }],
+    ['auto', 'claude-sonnet-4-5', { thinking: { type: 'enabled', budget_tokens: 19_200 } }],
+  ])('has for %j on %s a budget where the model has budgets, and else an effort', (mode, model, members) => {
+    const { output_config, ...body } = think(mode, model).body
+    expect({ ...body, output_config }).toMatchObject(members)
   })
 
   it('has the next lower effort where the model does not support the requested one', () => {
@@ -502,22 +475,15 @@ describe('thinking of Claude', () => {
     expect(effortOf('xhigh', 'claude-opus-4-7')).toEqual({ effort: 'xhigh' })
   })
 
-  it("[132] always leaves room for an answer in addition to a budget, within the model's maximum", () => {
-    expect(think({ budgetTokens: 10_000 }, 'claude-sonnet-4-5', { outputTokensMax: 4000 }).body).toMatchObject({
-      thinking: { budget_tokens: 10_000 },
-      max_tokens: 14_000,
-    })
-    expect(think({ budgetTokens: 90_000 }, 'claude-sonnet-4-5', { outputTokensMax: 4000 }).body).toMatchObject({
-      thinking: { budget_tokens: 62_976 },
-      max_tokens: 64_000,
-    })
-    expect(think({ budgetTokens: 2000 }, 'claude-sonnet-4-5', { outputTokensMax: 3000 }).body).toMatchObject({
-      thinking: { budget_tokens: 2000 },
-      max_tokens: 3000,
-    })
-    expect(think({ effort: 'low' }, 'claude-sonnet-4-5', { outputTokensMax: 500 }).body).toMatchObject({
-      thinking: { budget_tokens: 1024 },
-      max_tokens: 2048,
+  it.each<[Mode, number, number, number]>([
+    [{ budgetTokens: 10_000 }, 4000, 10_000, 14_000],
+    [{ budgetTokens: 90_000 }, 4000, 62_976, 64_000],
+    [{ budgetTokens: 2000 }, 3000, 2000, 3000],
+    [{ effort: 'low' }, 500, 1024, 2048],
+  ])("[132] always leaves room for an answer in addition to a budget, within the model's maximum", (mode, limit, budget, max) => {
+    expect(think(mode, 'claude-sonnet-4-5', { outputTokensMax: limit }).body).toMatchObject({
+      thinking: { budget_tokens: budget },
+      max_tokens: max,
     })
   })
 
@@ -544,7 +510,7 @@ describe('thinking of Claude', () => {
   })
 
   it('[149] has no budget while a call is pending whose thinking is lost', () => {
-    const turns = [userTurn('Hi'), ...toolTurns()]
+    const turns = [user('Hi'), ...toolTurns()]
     const lost = think({ effort: 'high' }, 'claude-sonnet-4-5', { turns, tools })
     expect(lost.body).not.toHaveProperty('thinking')
     expect(lost.lost).toEqual(['reasoning_effort'])
@@ -555,22 +521,22 @@ describe('thinking of Claude', () => {
     expect(think({ budgetTokens: 9000 }, 'claude-sonnet-4-6', { turns, tools }).body.thinking).toMatchObject({ type: 'adaptive' })
     expect(think({ effort: 'high' }, 'glm-4.6', { turns, tools }).body.thinking).toEqual({ type: 'disabled' })
 
-    const kept = turns.map((turn) => (turn.role === 'assistant' ? { ...turn, parts: [thought('c2ln'), ...turn.parts] } : turn))
+    const kept = turns.map((turn) => (turn.role === 'assistant' ? { ...turn, parts: [signed('c2ln'), ...turn.parts] } : turn))
     expect(think({ effort: 'high' }, 'claude-sonnet-4-5', { turns: kept, tools }).body).toHaveProperty('thinking')
     expect(
-      think({ effort: 'high' }, 'claude-sonnet-4-5', { turns: [...turns, assistantTurn('ok'), userTurn('Go')], tools }).body,
+      think({ effort: 'high' }, 'claude-sonnet-4-5', { turns: [...turns, assistant('ok'), user('Go')], tools }).body,
     ).toHaveProperty('thinking')
   })
 
   it('[153] [155] of earlier turns is sent back at its position, byte for byte, but not that of another family', () => {
     const parts: Part[] = [
-      thought('EqQBfixture=='),
+      signed('EqQBfixture=='),
       { kind: 'reasoning', text: '', opaque: { family: 'anthropic', kind: 'redacted', value: 'EmwKAhgBfixture' } },
       { kind: 'reasoning', text: 'plain' },
       { kind: 'reasoning', text: 'other', opaque: { family: 'google', kind: 'signature', value: 'x' } },
       text('Hi'),
     ]
-    expect(messagesOf([userTurn('a'), { role: 'assistant', parts }, userTurn('b')])).toMatchObject([
+    expect(messagesOf([user('a'), assistant(...parts), user('b')])).toMatchObject([
       {},
       {
         content: [
@@ -584,11 +550,8 @@ describe('thinking of Claude', () => {
   })
 
   it('is a share of the limit for a model name that ends in -thinking, which is sent without the suffix', () => {
-    const asking = (asked: string, model: string, share: number | undefined, more: Partial<Dialogue> = {}) => {
-      const settings = { claudeDefaultMaxTokens: { default: 8192, 'claude-x': 1 }, claudeThinkingShare: share, geminiSafety: {} }
-      const context: RequestContext = { model, quirks: {}, settings, lose: () => undefined }
-      return codec.writeRequest(dialogueOf({ model: asked, ...more }), context).body
-    }
+    const asking = (asked: string, model: string, claudeThinkingShare: number | undefined, more: Partial<Dialogue> = {}) =>
+      writeWith({ claudeThinkingShare }, { model: asked, ...more }, model)
     const name = 'claude-3-7-sonnet-20250219'
     expect(asking(`${name}-thinking`, `${name}-thinking`, 0.8)).toMatchObject({
       model: name,
@@ -618,9 +581,8 @@ describe('thinking of Claude', () => {
     ['claude-nova-7', 8192],
     ['my-claude', 8192],
   ])('has for %s-thinking the share of the limit that the operator set', (model, limit) => {
-    const settings = { claudeDefaultMaxTokens: { default: 8192 }, claudeThinkingShare: 0.5, geminiSafety: {} }
-    const context: RequestContext = { model: `${model}-thinking`, quirks: {}, settings, lose: () => undefined }
-    expect(codec.writeRequest(dialogueOf({ model: `${model}-thinking` }), context).body).toMatchObject({
+    const named = `${model}-thinking`
+    expect(writeWith({ claudeThinkingShare: 0.5 }, { model: named }, named)).toMatchObject({
       model,
       max_tokens: limit,
       thinking: { type: 'enabled', budget_tokens: limit / 2 },
@@ -630,21 +592,15 @@ describe('thinking of Claude', () => {
   it.each(['claude-opus-4-7', 'claude-opus-5', 'claude-sonnet-5-5', 'claude-fable-5'])(
     'is adaptive for %s-thinking, because the model is known to refuse a budget',
     (model) => {
-      const settings = { claudeDefaultMaxTokens: { default: 8192 }, claudeThinkingShare: 0.5, geminiSafety: {} }
-      const context: RequestContext = { model: `${model}-thinking`, quirks: {}, settings, lose: () => undefined }
-      const { body } = codec.writeRequest(dialogueOf({ model: `${model}-thinking` }), context)
+      const named = `${model}-thinking`
+      const body = writeWith({ claudeThinkingShare: 0.5 }, { model: named }, named)
       expect(body).toMatchObject({ max_tokens: 8192, thinking: { type: 'adaptive' } })
     },
   )
 
   it("uses the operator's limit for a model rather than the general one", () => {
-    const settings = {
-      claudeDefaultMaxTokens: { default: 8192, 'claude-sonnet-4-5': 20_000, 'claude-next': 9000 },
-      claudeThinkingShare: undefined,
-      geminiSafety: {},
-    }
-    const limit = (model: string) =>
-      codec.writeRequest(dialogueOf({ model }), { model, quirks: {}, settings, lose: () => undefined }).body.max_tokens
+    const claudeDefaultMaxTokens = { default: 8192, 'claude-sonnet-4-5': 20_000, 'claude-next': 9000 }
+    const limit = (model: string) => writeWith({ claudeDefaultMaxTokens }, { model }, model).max_tokens
     expect([limit('claude-sonnet-4-5'), limit('claude-next'), limit('claude-opus-5')]).toEqual([20_000, 9000, 8192])
   })
 
@@ -657,10 +613,7 @@ describe('thinking of Claude', () => {
     ['claude-3-haiku-20240307', 4096],
     ['constructor', 100_000],
   ])("has for %s the operator's default limit, up to the model's maximum", (model, limit) => {
-    const settings = { claudeDefaultMaxTokens: { default: 100_000 }, claudeThinkingShare: undefined, geminiSafety: {} }
-    expect(
-      codec.writeRequest(dialogueOf({ model }), { model, quirks: {}, settings, lose: () => undefined }).body.max_tokens,
-    ).toBe(limit)
+    expect(writeWith({ claudeDefaultMaxTokens: { default: 100_000 } }, { model }, model).max_tokens).toBe(limit)
   })
 })
 

@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { assistantTurn, seeded, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import { refusalOf, seeded, written } from '../../../../test/helpers/codecs.ts'
+import {
+  assistant,
+  base64,
+  call,
+  instruction,
+  media,
+  result,
+  text,
+  tideTool,
+  toolTurns,
+  user,
+} from '../../../../test/helpers/dialogue.ts'
 import { AppError } from '../../lib/failure.ts'
 import type { Quirks } from '../codec.ts'
 import type { Dialogue, MediaPart, Part, Turn } from '../dialogue.ts'
@@ -15,23 +27,11 @@ const mistral = 'mistral.mistral-large-2402-v1:0'
 const write = (dialogue: Partial<Dialogue>, model = nova, quirks: Quirks = {}) =>
   written(bedrockConverse, dialogue, { model, quirks })
 const messages = (turns: readonly Turn[], model = nova) => write({ turns }, model).body.messages
-const refusal = (dialogue: Partial<Dialogue>, model?: string): AppError => {
-  try {
-    write(dialogue, model)
-  } catch (error) {
-    if (error instanceof AppError) return error
-    throw error
-  }
-  throw new Error('It was not refused')
-}
-const user = (...parts: Part[]): Turn => ({ role: 'user', parts })
-const text = (value: string, cache?: '5m' | '1h'): Part => ({
-  kind: 'text',
-  text: value,
-  ...(cache ? { cache: { ttl: cache } } : {}),
-})
-const media = (more: Pick<MediaPart, 'media' | 'source'> & Partial<MediaPart>): MediaPart => ({ kind: 'media', ...more })
-const base64 = (mediaType: string, data = 'YWJj') => ({ kind: 'base64', mediaType, data }) as const
+const refusal = (dialogue: Partial<Dialogue>, model?: string) => refusalOf(() => write(dialogue, model))
+/** A text with a cache point behind it. */
+const marked = (words: string, ttl: '5m' | '1h') => text(words, { cache: { ttl } })
+const picture = media('image', base64('image/png', 'YWJj'))
+const pdf = base64('application/pdf', 'YWJj')
 const spec = (tool: unknown) => (isObject(tool) ? tool.toolSpec : undefined)
 const toolConfig = (dialogue: Partial<Dialogue>, model = nova) => {
   const config = write(dialogue, model).body.toolConfig
@@ -44,13 +44,9 @@ describe('a request to Converse', () => {
   })
 
   it('[137][138] keeps all instructions: those at the head, and later ones as a reminder', () => {
-    const system = [
-      { kind: 'text', text: 'One.' },
-      { kind: 'text', text: 'Two.' },
-      { kind: 'text', text: ' ' },
-    ] as const
-    const later: Turn = { role: 'system', parts: [{ kind: 'text', text: 'Be brief.' }] }
-    const { body } = write({ system, turns: [userTurn('Hi'), later] })
+    const system = [text('One.'), text('Two.'), text(' ')] as const
+    const later: Turn = instruction('Be brief.')
+    const { body } = write({ system, turns: [user('Hi'), later] })
     expect(body.system).toEqual([{ text: 'One.' }, { text: 'Two.' }])
     expect(body.messages).toEqual([
       { role: 'user', content: [{ text: 'Hi' }, { text: '<system-reminder>\nBe brief.\n</system-reminder>' }] },
@@ -58,30 +54,28 @@ describe('a request to Converse', () => {
   })
 
   it('puts the instructions before the user text for models without a system prompt', () => {
-    const { body } = write({ system: [{ kind: 'text', text: 'One.' }] }, 'amazon.titan-text-express-v1')
+    const { body } = write({ system: [text('One.')] }, 'amazon.titan-text-express-v1')
     expect(body).toEqual({ messages: [{ role: 'user', content: [{ text: 'One.' }, { text: 'Hello' }] }] })
   })
 
   it('alternates, begins with the user, and has no blank text', () => {
-    expect(
-      messages([assistantTurn('Yo'), userTurn('a'), userTurn(' '), userTurn('b'), assistantTurn(''), userTurn('c')]),
-    ).toEqual([
+    expect(messages([assistant('Yo'), user('a'), user(' '), user('b'), assistant(''), user('c')])).toEqual([
       { role: 'user', content: [{ text: '.' }] },
       { role: 'assistant', content: [{ text: 'Yo' }] },
       { role: 'user', content: [{ text: 'a' }, { text: 'b' }, { text: 'c' }] },
     ])
-    expect(messages([userTurn('a'), assistantTurn('b'), userTurn(' ')])).toMatchObject([{}, {}, { content: [{ text: '.' }] }])
+    expect(messages([user('a'), assistant('b'), user(' ')])).toMatchObject([{}, {}, { content: [{ text: '.' }] }])
   })
 
   it('is refused when it has no content', () => {
-    expect(refusal({ turns: [userTurn(' ')] })).toMatchObject({ code: 'untranslatable', params: { field: 'messages' } })
+    expect(refusal({ turns: [user(' ')] })).toMatchObject({ code: 'untranslatable', field: 'messages' })
   })
 
   it('[135] prefills the answer, without trailing white space, if the model supports it, and is refused otherwise', () => {
-    const turns = [userTurn('a'), assistantTurn('Once upon \n')]
+    const turns = [user('a'), assistant('Once upon \n')]
     expect(messages(turns)).toMatchObject([{}, { role: 'assistant', content: [{ text: 'Once upon' }] }])
-    expect(refusal({ turns }, llama).code).toBe('untranslatable')
-    expect(refusal({ turns }, 'anthropic.claude-opus-4-6-v1').code).toBe('untranslatable')
+    expect(refusal({ turns }, llama)?.code).toBe('untranslatable')
+    expect(refusal({ turns }, 'anthropic.claude-opus-4-6-v1')?.code).toBe('untranslatable')
   })
 
   it("reports lost members by the caller's names", () => {
@@ -158,19 +152,16 @@ describe('reasoning for Converse', () => {
     expect(write({ reasoning: { mode: 'auto', show: undefined } }, 'openai.gpt-oss-20b-1:0')).toMatchObject({ lost: [] })
   })
 
-  const thought: Turn = {
-    role: 'assistant',
-    parts: [
-      { kind: 'reasoning', text: 'Hm.', opaque: { family: 'anthropic', kind: 'signature', value: 'sig' } },
-      { kind: 'reasoning', text: '', opaque: { family: 'anthropic', kind: 'redacted', value: 'cmVk' } },
-      { kind: 'reasoning', text: 'Unsealed.' },
-      { kind: 'reasoning', text: 'Other.', opaque: { family: 'google', kind: 'signature', value: 'g' } },
-      { kind: 'text', text: 'Yes.' },
-    ],
-  }
+  const thought: Turn = assistant(
+    { kind: 'reasoning', text: 'Hm.', opaque: { family: 'anthropic', kind: 'signature', value: 'sig' } },
+    { kind: 'reasoning', text: '', opaque: { family: 'anthropic', kind: 'redacted', value: 'cmVk' } },
+    { kind: 'reasoning', text: 'Unsealed.' },
+    { kind: 'reasoning', text: 'Other.', opaque: { family: 'google', kind: 'signature', value: 'g' } },
+    text('Yes.'),
+  )
 
   it('[155] of earlier turns is sent back to Claude in its place, if Claude signed or encrypted it', () => {
-    expect(messages([userTurn('a'), thought, userTurn('b')], claude)).toMatchObject([
+    expect(messages([user('a'), thought, user('b')], claude)).toMatchObject([
       {},
       {
         content: [
@@ -184,7 +175,7 @@ describe('reasoning for Converse', () => {
   })
 
   it('[153] of earlier turns is not sent to other models', () => {
-    const other = messages([userTurn('a'), thought, userTurn('b')], 'openai.gpt-oss-20b-1:0')
+    const other = messages([user('a'), thought, user('b')], 'openai.gpt-oss-20b-1:0')
     expect(other).toMatchObject([{}, { content: [{ text: 'Yes.' }] }, {}])
   })
 })
@@ -201,7 +192,7 @@ describe('tools for Converse', () => {
   })
 
   it('[79] have results with the ids of their calls', () => {
-    const turns = [userTurn('a'), ...toolTurns('high', 'call_1')]
+    const turns = [user('a'), ...toolTurns('high', 'call_1')]
     expect(messages(turns)).toEqual([
       { role: 'user', content: [{ text: 'a' }] },
       { role: 'assistant', content: [{ toolUse: { toolUseId: 'call_1', name: 'get_tide', input: { port: 'Rye' } } }] },
@@ -214,11 +205,9 @@ describe('tools for Converse', () => {
   })
 
   it('[89] mark a result as an error, or by a text for models without that status', () => {
-    const [call, result] = toolTurns('no port')
-    if (!call || !result) throw new Error('The turns are missing')
-    const failed: Turn = { ...result, parts: result.parts.map((part) => ({ ...part, isError: true })) }
-    expect(messages([call, failed])).toMatchObject([{}, {}, { content: [{ toolResult: { status: 'error' } }] }])
-    expect(messages([call, failed], llama)).toMatchObject([
+    const failed = [assistant(call('a')), user({ ...result('a', 'no port'), isError: true })]
+    expect(messages(failed)).toMatchObject([{}, {}, { content: [{ toolResult: { status: 'error' } }] }])
+    expect(messages(failed, llama)).toMatchObject([
       {},
       {},
       { content: [{ toolResult: { content: [{ text: 'Error: ' }, { text: 'no port' }] } }] },
@@ -228,19 +217,19 @@ describe('tools for Converse', () => {
   it('[90][91] have call ids that Bedrock accepts, the same for call and result', () => {
     const long = `call:${'x'.repeat(120)}`
     // The writer only produces messages of this type.
-    const [, call, result] = messages([userTurn('a'), ...toolTurns('high', long)]) as JsonObject[]
+    const [, call, result] = messages([user('a'), ...toolTurns('high', long)]) as JsonObject[]
     const used = JSON.stringify(call).match(/"toolUseId":"([^"]+)"/)?.[1]
     expect(used).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
     expect(JSON.stringify(result)).toContain(`"toolUseId":"${used}"`)
   })
 
   it('[92] have call ids of nine characters for Mistral', () => {
-    expect(JSON.stringify(messages([userTurn('a'), ...toolTurns()], mistral))).toMatch(/"toolUseId":"[a-zA-Z0-9]{9}"/)
+    expect(JSON.stringify(messages([user('a'), ...toolTurns()], mistral))).toMatch(/"toolUseId":"[a-zA-Z0-9]{9}"/)
   })
 
   it("[103][104] have names that Bedrock accepts, mapped back to the caller's", () => {
     const name = `mcp__server.tool/${'x'.repeat(60)}`
-    const { body, toolNames } = write({ tools: [{ ...tideTool, name }], turns: [userTurn('a')] })
+    const { body, toolNames } = write({ tools: [{ ...tideTool, name }], turns: [user('a')] })
     const given = JSON.stringify(body).match(/"name":"([^"]+)"/)?.[1] ?? ''
     expect(given).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
     expect(toolNames?.get(given)).toBe(name)
@@ -248,18 +237,15 @@ describe('tools for Converse', () => {
 
   it('[112] have free-text input in the member input', () => {
     const custom = { ...tideTool, name: 'shell', schema: undefined, custom: { format: undefined } }
-    const call: Part = { kind: 'tool-call', callId: 'c', name: 'shell', input: 'ls -l', isCustom: true }
-    const { body, customTools } = write({ tools: [custom], turns: [userTurn('a'), { role: 'assistant', parts: [call] }] })
+    const free = call('c', { name: 'shell', input: 'ls -l', isCustom: true })
+    const { body, customTools } = write({ tools: [custom], turns: [user('a'), assistant(free)] })
     expect(body.messages).toMatchObject([{}, { content: [{ toolUse: { input: { input: 'ls -l' } } }] }, {}])
     expect(customTools).toEqual(new Set(['shell']))
   })
 
   it('are refused for models without tools, and when two tools have the same name', () => {
-    expect(refusal({ tools: [tideTool] }, 'us.deepseek.r1-v1:0')).toMatchObject({
-      code: 'untranslatable',
-      params: { field: 'tools' },
-    })
-    expect(refusal({ tools: [tideTool, { ...tideTool, description: 'Other' }] }).code).toBe('untranslatable')
+    expect(refusal({ tools: [tideTool] }, 'us.deepseek.r1-v1:0')).toMatchObject({ code: 'untranslatable', field: 'tools' })
+    expect(refusal({ tools: [tideTool, { ...tideTool, description: 'Other' }] })?.code).toBe('untranslatable')
     expect(write({ tools: [tideTool], toolChoice: { kind: 'none' } }, 'us.deepseek.r1-v1:0').lost).toEqual([])
   })
 
@@ -325,7 +311,7 @@ describe('the choice of tools for Converse', () => {
     expect(choose({ kind: 'none' })).toMatchObject({ lost: [] })
     expect(choose({ kind: 'none' }).body).not.toHaveProperty('toolConfig')
 
-    const turns = [userTurn('a'), ...toolTurns(), userTurn('and now?')]
+    const turns = [user('a'), ...toolTurns(), user('and now?')]
     const { body, lost } = write({ tools: [tideTool], toolChoice: { kind: 'none' }, turns })
     expect(body.toolConfig).toEqual({
       tools: [expect.objectContaining({ toolSpec: expect.objectContaining({ name: 'get_tide' }) })],
@@ -335,7 +321,7 @@ describe('the choice of tools for Converse', () => {
   })
 
   it('[108] declares tools for calls in the history if the caller declared none', () => {
-    const { body, lost } = write({ turns: [userTurn('a'), ...toolTurns(), userTurn('and now?')] })
+    const { body, lost } = write({ turns: [user('a'), ...toolTurns(), user('and now?')] })
     expect(body.toolConfig).toEqual({
       tools: [{ toolSpec: { name: 'get_tide', inputSchema: { json: { type: 'object', properties: {} } } } }],
     })
@@ -375,14 +361,11 @@ describe('an answer in JSON from Converse', () => {
 
 describe('cache points for Converse', () => {
   it('[141] follow the marked parts: tools, instructions, messages and results', () => {
-    const [call, result] = toolTurns()
-    if (!call || !result) throw new Error('The turns are missing')
-    const marked: Turn = { ...result, parts: result.parts.map((part) => ({ ...part, cache: { ttl: '5m' } })) }
     const { body, lost } = write(
       {
-        system: [{ kind: 'text', text: 'S', cache: { ttl: '1h' } }],
+        system: [marked('S', '1h')],
         tools: [{ ...tideTool, cache: { ttl: '1h' } }],
-        turns: [user(text('a', '5m')), call, marked],
+        turns: [user(marked('a', '5m')), assistant(call('a')), user({ ...result('a', 'high'), cache: { ttl: '5m' } })],
       },
       claude,
     )
@@ -397,7 +380,7 @@ describe('cache points for Converse', () => {
   })
 
   it('[140] are limited to the last four, without a one-hour point after a shorter one', () => {
-    const turns = [user(...['a', 'b', 'c', 'd', 'e'].map((value, at) => text(value, at === 2 ? '5m' : '1h')))]
+    const turns = [user(...['a', 'b', 'c', 'd', 'e'].map((value, at) => marked(value, at === 2 ? '5m' : '1h')))]
     const points = JSON.stringify(messages(turns, claude)).match(/"cachePoint":\{[^}]*\}/g)
     expect(points).toEqual([
       '"cachePoint":{"type":"default","ttl":"1h"}',
@@ -408,7 +391,7 @@ describe('cache points for Converse', () => {
   })
 
   it('are not sent to models that refuse them', () => {
-    const turns = [user(text('a', '1h'))]
+    const turns = [user(marked('a', '1h'))]
     expect(write({ turns }, llama)).toMatchObject({ lost: ['cache_control'], body: { messages: [{ content: [{ text: 'a' }] }] } })
     expect(write({ turns, tools: [{ ...tideTool, cache: { ttl: '5m' } }] })).toMatchObject({
       lost: ['cache_control'],
@@ -421,9 +404,8 @@ describe('cache points for Converse', () => {
 
 describe('media for Converse', () => {
   it('[139] are bytes with their format', () => {
-    const image = media({ media: 'image', source: base64('image/png'), detail: 'high' })
-    const video = media({ media: 'video', source: { kind: 'url', url: 's3://bucket/film.mp4' } })
-    const { body, lost } = write({ turns: [user(text(''), image, video)] })
+    const video = media('video', { kind: 'url', url: 's3://bucket/film.mp4' })
+    const { body, lost } = write({ turns: [user('', { ...picture, detail: 'high' }, video)] })
     expect(body.messages).toEqual([
       {
         role: 'user',
@@ -438,9 +420,7 @@ describe('media for Converse', () => {
 
   it('have unique document names that Bedrock accepts, and a text next to documents', () => {
     const titles = ['Q1_report (final).pdf', 'Q1_report (final).pdf', '报告.pdf', undefined, 'a  b\t[c]-d!']
-    const documents = titles.map((title) =>
-      media({ media: 'document', source: base64('application/pdf'), ...(title ? { title } : {}) }),
-    )
+    const documents = titles.map((title) => media('document', pdf, title ? { title } : {}))
     // The writer only produces messages of this type.
     const [message] = messages([user(...documents)]) as { content: JsonObject[] }[]
     const names = message?.content.map(({ document }) => (isObject(document) ? document.name : 'text'))
@@ -450,21 +430,18 @@ describe('media for Converse', () => {
 
   it.each([
     [{ kind: 'text', mediaType: 'text/plain', text: '中' } as const, 'txt', '5Lit'],
-    [base64('text/csv'), 'csv', 'YWJj'],
-    [base64('application/json'), 'txt', 'YWJj'],
-    [base64('text/x-python'), 'txt', 'YWJj'],
-    [base64('application/vnd.openxmlformats-officedocument.wordprocessingml.document'), 'docx', 'YWJj'],
+    [base64('text/csv'), 'csv', 'AAAA'],
+    [base64('application/json'), 'txt', 'AAAA'],
+    [base64('text/x-python'), 'txt', 'AAAA'],
+    [base64('application/vnd.openxmlformats-officedocument.wordprocessingml.document'), 'docx', 'AAAA'],
   ])('take the document %j', (source, format, bytes) => {
-    expect(messages([user(media({ media: 'document', source }))])).toMatchObject([
+    expect(messages([user(media('document', source))])).toMatchObject([
       { content: [{ document: { format, source: { bytes } } }, {}] },
     ])
   })
 
   it('are valid in tool results too', () => {
-    const image = media({ media: 'image', source: base64('image/jpeg') })
-    const [call] = toolTurns()
-    const result: Part = { kind: 'tool-result', callId: 'call_1', parts: [image], isError: false, isCustom: false }
-    expect(messages([...(call ? [call] : []), user(result)])).toMatchObject([
+    expect(messages([assistant(call('a')), user(result('a', media('image', base64('image/jpeg'))))])).toMatchObject([
       {},
       {},
       { content: [{ toolResult: { content: [{ image: { format: 'jpeg' } }] } }] },
@@ -472,23 +449,18 @@ describe('media for Converse', () => {
   })
 
   it.each<[string, MediaPart, string]>([
-    ['a recording', media({ media: 'audio', source: base64('audio/wav') }), nova],
-    ['an unknown picture', media({ media: 'image', source: base64('image/tiff') }), nova],
-    ['a file of another vendor', media({ media: 'document', source: { kind: 'file', id: 'file-1', family: 'openai' } }), nova],
-    ['an address elsewhere', media({ media: 'image', source: { kind: 'url', url: 'gs://bucket/a.png' } }), nova],
-    ['a picture for a model that does not see', media({ media: 'image', source: base64('image/png') }), llama],
-    [
-      'a document for a model that does not read',
-      media({ media: 'document', source: base64('application/pdf') }),
-      'amazon.nova-micro-v1:0',
-    ],
+    ['a recording', media('audio', base64('audio/wav')), nova],
+    ['an unknown picture', media('image', base64('image/tiff')), nova],
+    ['a file of another vendor', media('document', { kind: 'file', id: 'file-1', family: 'openai' }), nova],
+    ['an address elsewhere', media('image', { kind: 'url', url: 'gs://bucket/a.png' }), nova],
+    ['a picture for a model that does not see', picture, llama],
+    ['a document for a model that does not read', media('document', pdf), 'amazon.nova-micro-v1:0'],
   ])('are refused for %s', (_name, part, model) => {
-    expect(refusal({ turns: [user(part)] }, model)).toMatchObject({ code: 'untranslatable', params: { field: 'messages' } })
+    expect(refusal({ turns: [user(part)] }, model)).toMatchObject({ code: 'untranslatable', field: 'messages' })
   })
 
   it('in assistant turns become text', () => {
-    const image = media({ media: 'image', source: base64('image/png') })
-    const { body, lost } = write({ turns: [userTurn('a'), { role: 'assistant', parts: [image] }, userTurn('b')] })
+    const { body, lost } = write({ turns: [user('a'), assistant(picture), user('b')] })
     expect(body.messages).toMatchObject([{}, { content: [{ text: '[image]' }] }, {}])
     expect(lost).toEqual(['messages.image'])
   })
@@ -556,7 +528,7 @@ describe('any conversation for Converse', () => {
       const random = seeded(seed)
       const dialogue: Partial<Dialogue> = {
         turns: randomTurns(random),
-        system: random() < 0.5 ? [{ kind: 'text', text: 'S', cache: { ttl: '1h' } }] : [],
+        system: random() < 0.5 ? [text('S', { cache: { ttl: '1h' } })] : [],
         tools: random() < 0.5 ? [{ ...tideTool, cache: { ttl: '5m' } }] : [],
         toolChoice: random() < 0.5 ? { kind: 'none' } : undefined,
       }

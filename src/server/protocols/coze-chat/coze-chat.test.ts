@@ -1,20 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import {
-  assistantTurn,
-  readContext,
-  readerFaults,
-  readSse,
-  summary,
-  tideTool,
-  userTurn,
-  written,
-} from '../../../../test/helpers/codecs.ts'
+import { itWrites, readerFaults, reading } from '../../../../test/helpers/codecs.ts'
+import { assistant, base64, image, media, text, tideTool, user } from '../../../../test/helpers/dialogue.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { Codec } from '../codec.ts'
-import type { MediaPart } from '../dialogue.ts'
 import { cozeChatFormat } from './format.ts'
 
 const cozeChat: Codec = cozeChatFormat.codec
+
 const event = (name: string, data: object | string) => `event:${name}\ndata:${JSON.stringify(data)}\n\n`
 const delta = (content: string, more = {}) =>
   event('conversation.message.delta', { id: 'm1', role: 'assistant', type: 'answer', content, content_type: 'text', ...more })
@@ -33,10 +25,11 @@ const stream =
   delta('The harbor') +
   delta(' is calm.') +
   completed('answer', 'The harbor is calm.')
+const { stream: read, whole } = reading(cozeChat)
 
 describe('a reply of Coze', () => {
   it('contains its text once, after the reasoning', () => {
-    expect(summary(readSse(cozeChat, stream + end))).toMatchObject({
+    expect(read(stream, end)).toMatchObject({
       blocks: [
         { block: 'reasoning', text: 'Hm.' },
         { block: 'text', text: 'The harbor is calm.' },
@@ -51,17 +44,12 @@ describe('a reply of Coze', () => {
     '[245] has no message of the type %s in its text',
     (type) => {
       const others = delta('no', { type, id: 'm2' }) + completed(type, '{"msg_type":"generate_answer_finish"}', 'm2')
-      expect(summary(readSse(cozeChat, stream + others + end)).blocks.map(({ text }) => text)).toEqual([
-        'Hm.',
-        'The harbor is calm.',
-      ])
+      expect(read(stream, others, end).blocks.map(({ text }) => text)).toEqual(['Hm.', 'The harbor is calm.'])
     },
   )
 
   it('contains the completed message if no deltas arrived', () => {
-    expect(summary(readSse(cozeChat, completed('answer', 'At once.') + end)).blocks).toEqual([
-      { block: 'text', text: 'At once.' },
-    ])
+    expect(read(completed('answer', 'At once.'), end).blocks).toEqual([{ block: 'text', text: 'At once.' }])
   })
 
   it.each([
@@ -70,7 +58,7 @@ describe('a reply of Coze', () => {
     [4028, 402],
     [9999, 0],
   ])('is an error of its code %i under HTTP 200, with status %i', (code, status) => {
-    expect(summary(cozeChat.readReply({ code, msg: 'no' }, readContext())).error).toMatchObject({
+    expect(whole({ code, msg: 'no' }).error).toMatchObject({
       code: String(code),
       message: 'no',
       status,
@@ -79,12 +67,12 @@ describe('a reply of Coze', () => {
 
   it('is an error when the chat failed, or requires a tool result', () => {
     const failed = event('conversation.chat.failed', { last_error: { code: 4028, msg: 'quota' } })
-    expect(summary(readSse(cozeChat, delta('x') + failed + end)).error).toMatchObject({ message: 'quota', status: 402 })
-    expect(summary(readSse(cozeChat, event('conversation.chat.requires_action', { id: 'c' }))).error).toBeDefined()
+    expect(read(delta('x'), failed, end).error).toMatchObject({ message: 'quota', status: 402 })
+    expect(read(event('conversation.chat.requires_action', { id: 'c' })).error).toBeDefined()
   })
 
   it('is not complete when its stream is cut off', () => {
-    expect(summary(readSse(cozeChat, stream)).isComplete).toBe(false)
+    expect(read(stream).isComplete).toBe(false)
   })
 
   it('keeps the grammar of events for any input', () => {
@@ -94,49 +82,45 @@ describe('a reply of Coze', () => {
 })
 
 describe('a request to Coze', () => {
-  it("has the model as the bot's id and is always streamed", () => {
-    const { body, lost } = written(cozeChat, { stream: false, sampling: { temperature: 1 } }, { model: '7342' })
-    expect(body).toEqual({
-      bot_id: '7342',
-      user_id: 'api-user',
-      stream: true,
-      auto_save_history: false,
-      additional_messages: [{ role: 'user', type: 'question', content: 'Hello', content_type: 'text' }],
-    })
-    expect(lost).toEqual(['temperature'])
-  })
-
-  it('has instructions as user text, and every turn', () => {
-    const { body } = written(cozeChat, {
-      system: [{ kind: 'text', text: 'Be brief' }],
-      turns: [userTurn('Hi'), assistantTurn('Hello.'), userTurn('Well?')],
-      user: 'u-7',
-    })
-    expect(body).toMatchObject({
-      user_id: 'u-7',
-      additional_messages: [
-        { role: 'user', content: 'Be brief\nHi' },
-        { role: 'assistant', type: 'answer', content: 'Hello.' },
-        { role: 'user', content: 'Well?' },
-      ],
-    })
-  })
-
-  it('contains images as objects with a URL, and is refused for bytes', () => {
-    const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.example/b.png' } }
-    const { body } = written(cozeChat, { turns: [{ role: 'user', parts: [{ kind: 'text', text: 'See' }, image] }] })
-    expect(body.additional_messages).toMatchObject([
-      {
-        content_type: 'object_string',
-        content: '[{"type":"text","text":"See"},{"type":"image","file_url":"https://a.example/b.png"}]',
+  itWrites(cozeChat, {
+    "has the model as the bot's id and is always streamed": {
+      asks: { stream: false, sampling: { temperature: 1 } },
+      model: '7342',
+      body: {
+        bot_id: '7342',
+        user_id: 'api-user',
+        stream: true,
+        auto_save_history: false,
+        additional_messages: [{ role: 'user', type: 'question', content: 'Hello', content_type: 'text' }],
       },
-    ])
-    const bytes: MediaPart = { ...image, source: { kind: 'base64', mediaType: 'image/png', data: 'iVBO' } }
-    expect(() => written(cozeChat, { turns: [{ role: 'user', parts: [bytes] }] })).toThrow('by their address')
-  })
-
-  it('is refused for forced tools and prefilled answers, which a bot does not support', () => {
-    expect(() => written(cozeChat, { tools: [tideTool], toolChoice: { kind: 'required' } })).toThrow('no tools')
-    expect(() => written(cozeChat, { turns: [userTurn('Hi'), assistantTurn('Well')] })).toThrow('from the user')
+      lost: ['temperature'],
+    },
+    'has instructions as user text, and every turn': {
+      asks: { system: [text('Be brief')], turns: [user('Hi'), assistant('Hello.'), user('Well?')], user: 'u-7' },
+      has: {
+        user_id: 'u-7',
+        additional_messages: [
+          { role: 'user', content: 'Be brief\nHi' },
+          { role: 'assistant', type: 'answer', content: 'Hello.' },
+          { role: 'user', content: 'Well?' },
+        ],
+      },
+    },
+    'contains images as objects with a URL': {
+      asks: { turns: [user('See', image())] },
+      has: {
+        additional_messages: [
+          {
+            content_type: 'object_string',
+            content: '[{"type":"text","text":"See"},{"type":"image","file_url":"https://a.example/b.png"}]',
+          },
+        ],
+      },
+    },
+    'is refused for bytes, forced tools and prefilled answers, which a bot does not support': [
+      { asks: { turns: [user(media('image', base64('image/png')))] }, refused: 'by their address' },
+      { asks: { tools: [tideTool], toolChoice: { kind: 'required' } }, refused: 'no tools' },
+      { asks: { turns: [user('Hi'), assistant('Well')] }, refused: 'from the user' },
+    ],
   })
 })

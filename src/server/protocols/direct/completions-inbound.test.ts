@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { dialogueOf, written } from '../../../../test/helpers/codecs.ts'
+import { written } from '../../../../test/helpers/codecs.ts'
+import { dialogueOf, user } from '../../../../test/helpers/dialogue.ts'
 import { anyReply } from '../../../../test/helpers/replies.ts'
 import { noUsage } from '../../../contract/usage.ts'
 import { AppError } from '../../lib/failure.ts'
@@ -72,7 +73,7 @@ describe('legacy Completions as a conversation', () => {
     })
     expect(dialogue).toMatchObject({
       from: 'openai.completions',
-      turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Once' }] }],
+      turns: [user('Once')],
       outputTokensMax: 5,
       stop: ['x'],
       sampling: { temperature: 1 },

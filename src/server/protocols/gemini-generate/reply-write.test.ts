@@ -1,10 +1,25 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type GenerateContentResponse, GoogleGenAI } from '@google/genai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { dialogueOf, readContext, summary } from '../../../../test/helpers/codecs.ts'
+import { readContext, summary } from '../../../../test/helpers/codecs.ts'
+import { dialogueOf } from '../../../../test/helpers/dialogue.ts'
+import { closing, listening } from '../../../../test/helpers/listening.ts'
 import { anyReply } from '../../../../test/helpers/replies.ts'
-import { noUsage } from '../../../contract/usage.ts'
+import {
+  block,
+  cite,
+  close,
+  delta,
+  end,
+  failed,
+  finish,
+  open,
+  openCall,
+  openMedia,
+  sealed,
+  start,
+  used,
+} from '../../../../test/helpers/reply-events.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { WriteContext } from '../codec.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
@@ -38,35 +53,13 @@ const partsOf = (reply: JsonObject): JsonObject[] => {
 const wholeParts = (events: readonly ReplyEvent[], more: Partial<WriteContext> = {}) =>
   partsOf(writeReply(events, { ...context, ...more }))
 
-const start: ReplyEvent = { type: 'start' }
-const end: ReplyEvent = { type: 'end' }
-const usage: ReplyEvent = { type: 'usage', usage: { ...noUsage, input: 9, cacheRead: 1, output: 7, reasoning: 3 } }
-const open = (index: number, block: 'text' | 'reasoning' | 'refusal'): ReplyEvent => ({ type: 'open', index, block })
-const call = (index: number): ReplyEvent => ({
-  type: 'open',
-  index,
-  block: 'tool-call',
-  callId: `call_${index}`,
-  name: 'get_tide',
-})
-const delta = (index: number, text: string): ReplyEvent => ({ type: 'delta', index, text })
-const close = (index: number): ReplyEvent => ({ type: 'close', index })
-const sealed = (index: number): ReplyEvent => ({
-  type: 'opaque',
-  index,
-  opaque: { family: 'google', kind: 'signature', value: 'c2ln' },
-})
-const reply = (reason: FinishReason, ...inner: ReplyEvent[]): ReplyEvent[] => [
-  start,
-  ...inner,
-  { type: 'finish', reason },
-  usage,
-  end,
-]
+const usage = used({ input: 9, cacheRead: 1, output: 7, reasoning: 3 })
+const google = { family: 'google', kind: 'signature', value: 'c2ln' } as const
+const reply = (reason: FinishReason, ...inner: ReplyEvent[]): ReplyEvent[] => [start, ...inner, finish(reason), usage, end]
 
 describe('a reply to a client of Gemini', () => {
   it('has every piece of text as a chunk, and finish reason and usage in the last one', () => {
-    const chunks = told(reply('stop', open(0, 'text'), delta(0, 'Hi'), delta(0, ' there'), close(0)))
+    const chunks = told(reply('stop', ...block(0, 'text', 'Hi', ' there')))
     const named = { modelVersion: 'gemini-asked', responseId: 'r1' }
     expect(chunks).toEqual([
       { candidates: [{ content: { parts: [{ text: 'Hi' }], role: 'model' }, index: 0 }], ...named },
@@ -87,23 +80,13 @@ describe('a reply to a client of Gemini', () => {
   })
 
   it('has the same parts when it is not streamed, with pieces of one text joined', () => {
-    const events = reply(
-      'stop',
-      open(0, 'reasoning'),
-      delta(0, 'H'),
-      delta(0, 'm'),
-      close(0),
-      open(1, 'text'),
-      delta(1, 'a'),
-      delta(1, 'b'),
-      close(1),
-    )
+    const events = reply('stop', ...block(0, 'reasoning', 'H', 'm'), ...block(1, 'text', 'a', 'b'))
     expect(wholeParts(events)).toEqual([{ text: 'Hm', thought: true }, { text: 'ab' }])
     expect(told(events).flatMap(partsOf)).toHaveLength(5)
   })
 
   it('has thinking only for callers that requested it', () => {
-    const events = reply('stop', open(0, 'reasoning'), delta(0, 'Hm'), close(0), open(1, 'text'), delta(1, 'a'), close(1))
+    const events = reply('stop', ...block(0, 'reasoning', 'Hm'), ...block(1, 'text', 'a'))
     const silent = { dialogue: dialogueOf({ from: 'gemini.generate' }) }
     expect(wholeParts(events, silent)).toEqual([{ text: 'a' }])
     expect(JSON.stringify(told(events, silent))).not.toContain('Hm')
@@ -112,13 +95,13 @@ describe('a reply to a client of Gemini', () => {
   it('has each call in one part when it is complete, in the order in which they end', () => {
     const events = reply(
       'tool-calls',
-      call(0),
-      call(1),
+      openCall(0),
+      openCall(1),
       delta(0, '{"a"'),
       delta(1, '{}'),
       close(1),
       delta(0, ':1}'),
-      sealed(0),
+      sealed(0, google),
       close(0),
     )
     expect(told(events).flatMap(partsOf)).toEqual([
@@ -129,25 +112,23 @@ describe('a reply to a client of Gemini', () => {
   })
 
   it('[73] leaves out a call that the limit truncated, and keeps a malformed one', () => {
-    const inner = [call(0), delta(0, '{"a":'), close(0)]
+    const inner = [openCall(0), delta(0, '{"a":'), close(0)]
     expect(told(reply('length', ...inner)).flatMap(partsOf)).toEqual([{ text: '' }])
     expect(writeReply(reply('length', ...inner), context)).toMatchObject({ candidates: [{ finishReason: 'MAX_TOKENS' }] })
     expect(told(reply('tool-calls', ...inner)).flatMap(partsOf)).toMatchObject([{ functionCall: { args: { input: '{"a":' } } }])
   })
 
   it('has a signature of Google after its text, and no other state', () => {
-    const foreign: ReplyEvent = { type: 'opaque', index: 0, opaque: { family: 'anthropic', kind: 'signature', value: 'x' } }
-    const events = reply('stop', open(0, 'text'), delta(0, 'a'), sealed(0), foreign, close(0))
+    const foreign = sealed(0, { family: 'anthropic', kind: 'signature', value: 'x' })
+    const events = reply('stop', open(0, 'text'), delta(0, 'a'), sealed(0, google), foreign, close(0))
     expect(told(events).flatMap(partsOf)).toEqual([{ text: 'a' }, { text: '', thoughtSignature: 'c2ln' }, { text: '' }])
     expect(wholeParts(events)).toEqual([{ text: 'a', thoughtSignature: 'c2ln' }])
   })
 
   it('has images and audio in one piece', () => {
-    const picture: ReplyEvent = { type: 'open', index: 0, block: 'image', mediaType: 'image/png' }
-    expect(told(reply('stop', picture, delta(0, 'iVBO'), delta(0, 'Rw0K'), close(0))).flatMap(partsOf)).toEqual([
-      { inlineData: { mimeType: 'image/png', data: 'iVBORw0K' } },
-      { text: '' },
-    ])
+    expect(told(reply('stop', openMedia(0, 'image/png'), delta(0, 'iVBO'), delta(0, 'Rw0K'), close(0))).flatMap(partsOf)).toEqual(
+      [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0K' } }, { text: '' }],
+    )
   })
 
   it.each<[FinishReason, string]>([
@@ -163,17 +144,12 @@ describe('a reply to a client of Gemini', () => {
   })
 
   it('has citations with offsets in bytes', () => {
-    const cite: ReplyEvent = {
-      type: 'cite',
-      index: 1,
-      citation: { url: 'https://example.test/a', title: 'A', start: 3, end: 7 },
-    }
-    const events = reply('stop', open(0, 'text'), delta(0, 'é. '), close(0), open(1, 'text'), delta(1, '🌊 tide'), cite, close(1))
+    const events = reply('stop', ...block(0, 'text', 'é. '), open(1, 'text'), delta(1, '🌊 tide'), cite(1, 3, 7), close(1))
     expect(told(events).at(-1)).toMatchObject({
       candidates: [
         {
           groundingMetadata: {
-            groundingChunks: [{ web: { uri: 'https://example.test/a', title: 'A' } }],
+            groundingChunks: [{ web: { uri: 'https://a.example', title: 'A' } }],
             groundingSupports: [{ segment: { startIndex: 9, endIndex: 13, text: 'tide' }, groundingChunkIndices: [0] }],
           },
         },
@@ -182,10 +158,9 @@ describe('a reply to a client of Gemini', () => {
   })
 
   it('[24] [25] writes an error with a numeric code', () => {
-    const error = { message: 'busy', type: '', code: '429', param: null, status: 429 }
-    const last = stream([start, { type: 'error', error }])
+    const last = stream([start, failed({ code: '429', status: 429 })])
     expect(last).toBe('data: {"error":{"code":429,"message":"busy (request id: r1)","status":"RESOURCE_EXHAUSTED"}}\r\n\r\n')
-    expect(stream([{ type: 'error', error: { ...error, status: 0 } }])).toContain('"code":502')
+    expect(stream([failed({ code: '429', status: 0 })])).toContain('"code":502')
   })
 
   it('is complete when it is read back', () => {
@@ -210,15 +185,10 @@ describe('the official client', () => {
   let client: GoogleGenAI
 
   beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    // The server listens on a port, not on a pipe, so its address is an object.
-    const { port } = server.address() as AddressInfo
-    client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: `http://127.0.0.1:${port}`, retryOptions: { attempts: 1 } } })
+    const baseUrl = await listening(server)
+    client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl, retryOptions: { attempts: 1 } } })
   })
-  afterAll(() => {
-    server.closeAllConnections()
-    server.close()
-  })
+  afterAll(() => closing(server))
 
   async function streamed(text: string, pieces = 0): Promise<GenerateContentResponse[]> {
     body = text
@@ -245,14 +215,14 @@ describe('the official client', () => {
   })
 
   it('reads a complete reply', async () => {
-    body = JSON.stringify(writeReply(reply('stop', open(0, 'text'), delta(0, 'Hi 🌊'), close(0)), context))
+    body = JSON.stringify(writeReply(reply('stop', ...block(0, 'text', 'Hi 🌊')), context))
     size = 0
     const answer = await client.models.generateContent({ model: 'm', contents: 'x' })
     expect([answer.text, answer.usageMetadata?.totalTokenCount, answer.modelVersion]).toEqual(['Hi 🌊', 17, 'gemini-asked'])
   })
 
   it('keeps the turns of a chat valid', async () => {
-    body = stream(reply('tool-calls', open(0, 'text'), delta(0, 'Hi'), close(0), call(1), delta(1, '{}'), close(1)))
+    body = stream(reply('tool-calls', ...block(0, 'text', 'Hi'), openCall(1), delta(1, '{}'), close(1)))
     size = 0
     const chat = client.chats.create({ model: 'm' })
     for await (const _ of await chat.sendMessageStream({ message: 'x' }));
@@ -260,13 +230,12 @@ describe('the official client', () => {
   })
 
   it('[25] throws at an error in the stream, and reads everything before it', async () => {
-    const error = { message: 'busy', type: '', code: '', param: null, status: 503 }
-    const broken = stream([start, open(0, 'text'), delta(0, 'The har'), { type: 'error', error }])
+    const broken = stream([start, open(0, 'text'), delta(0, 'The har'), failed()])
     await expect(streamed(broken)).rejects.toThrow(/busy/)
   })
 
   it('[22] continues after a heartbeat in a separate block', async () => {
-    const text = stream(reply('stop', open(0, 'text'), delta(0, 'Hi'), close(0)))
+    const text = stream(reply('stop', ...block(0, 'text', 'Hi')))
     expect(textOf(await streamed(`: keep-alive\r\n\r\n${text.replace('\r\n\r\n', '\r\n\r\n: keep-alive\r\n\r\n')}`))).toBe('Hi')
   })
 })
@@ -277,7 +246,7 @@ describe('a stream as one JSON array', () => {
     return pieces.map((piece) => framing.push(piece)).join('') + framing.end()
   }
   const bytes = (text: string) => Buffer.from(text).toString('latin1')
-  const text = bytes(stream(reply('stop', open(0, 'text'), delta(0, 'Hi 🌊'), delta(0, '!'), close(0))))
+  const text = bytes(stream(reply('stop', ...block(0, 'text', 'Hi 🌊', '!'))))
 
   it('[30] is framed as Gemini frames it, wherever the bytes are split', () => {
     const whole = framed([text])

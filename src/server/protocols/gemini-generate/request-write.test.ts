@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest'
+import { written as writtenBy } from '../../../../test/helpers/codecs.ts'
 import {
-  assistantTurn,
-  dialogueOf,
+  assistant,
+  base64,
+  call,
+  instruction,
+  media,
+  result,
+  text,
+  thought,
   tideTool,
   toolTurns,
-  userTurn,
-  written as writtenBy,
-} from '../../../../test/helpers/codecs.ts'
+  user,
+} from '../../../../test/helpers/dialogue.ts'
 import type { Quirks } from '../codec.ts'
-import type { Dialogue, MediaPart, Opaque, Part, Reasoning } from '../dialogue.ts'
+import type { Dialogue, MediaPart, Opaque, Part, Reasoning, ToolResultPart } from '../dialogue.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import { geminiGenerateFormat } from './format.ts'
 
@@ -27,44 +33,22 @@ interface Content {
 
 /** The writer always produces contents of this type. */
 const contentsOf = (dialogue: Partial<Dialogue>, model = flash3) => written(dialogue, model).body.contents as readonly Content[]
-const partsOf = (parts: readonly Part[], model = flash3) => contentsOf({ turns: [{ role: 'user', parts }] }, model)[0]?.parts
+const partsOf = (parts: readonly Part[], model = flash3) => contentsOf({ turns: [user(...parts)] }, model)[0]?.parts
 const configOf = (dialogue: Partial<Dialogue>, model = flash3) => written(dialogue, model).body.generationConfig ?? {}
 const thinkingOf = (mode: Reasoning['mode'], model: string, more: Partial<Dialogue> = {}) => {
   const config = configOf({ reasoning: { mode, show: 'none' }, ...more }, model)
   return isObject(config) ? config.thinkingConfig : undefined
 }
-const image = (more: Partial<MediaPart> = {}): MediaPart => ({
-  kind: 'media',
-  media: 'image',
-  source: { kind: 'base64', mediaType: 'image/png', data: 'iVBORw0KGgo=' },
-  ...more,
-})
+const png = base64('image/png', 'iVBORw0KGgo=')
+const image = (more: Partial<MediaPart> = {}) => media('image', png, more)
 const code = (expected: string, params = {}) =>
   expect.objectContaining({ code: expected, params: expect.objectContaining(params) })
 const seal: Opaque = { family: 'google', kind: 'signature', value: 'c2ln' }
-const call = (callId: string, more: Partial<Extract<Part, { kind: 'tool-call' }>> = {}): Part => ({
-  kind: 'tool-call',
-  callId,
-  name: 'get_tide',
-  input: '{"port":"Rye"}',
-  isCustom: false,
-  ...more,
-})
-const result = (callId: string, text = 'high'): Part => ({
-  kind: 'tool-result',
-  callId,
-  parts: [{ kind: 'text', text }],
-  isError: false,
-  isCustom: false,
-})
 
 describe('a conversation for Gemini', () => {
   it('has every instruction at the head in order, one part each, and no model in the body', () => {
     const { body } = written({
-      system: [
-        { kind: 'text', text: 'Be brief.' },
-        { kind: 'text', text: 'Be kind.' },
-      ],
+      system: [text('Be brief.'), text('Be kind.')],
     })
     expect(body.systemInstruction).toEqual({ parts: [{ text: 'Be brief.' }, { text: 'Be kind.' }] })
     expect(body).not.toHaveProperty('model')
@@ -72,7 +56,7 @@ describe('a conversation for Gemini', () => {
   })
 
   it('has instructions in the middle as marked user text', () => {
-    const turns = [userTurn('Hi'), assistantTurn('Yes?'), { ...userTurn('Speak French.'), role: 'system' as const }]
+    const turns = [user('Hi'), assistant('Yes?'), instruction('Speak French.')]
     expect(contentsOf({ turns }).at(-1)).toEqual({
       role: 'user',
       parts: [{ text: '<system-reminder>\nSpeak French.\n</system-reminder>' }],
@@ -80,7 +64,7 @@ describe('a conversation for Gemini', () => {
   })
 
   it('alternates and begins with the user', () => {
-    const turns = [assistantTurn('Hello'), userTurn('a'), userTurn('b'), assistantTurn(''), userTurn('c')]
+    const turns = [assistant('Hello'), user('a'), user('b'), assistant(''), user('c')]
     expect(contentsOf({ turns })).toEqual([
       { role: 'user', parts: [{ text: '.' }] },
       { role: 'model', parts: [{ text: 'Hello' }] },
@@ -89,14 +73,14 @@ describe('a conversation for Gemini', () => {
   })
 
   it('is refused with a prefilled answer, or without content', () => {
-    expect(() => written({ turns: [userTurn('a'), assistantTurn('b')] })).toThrow(code('untranslatable', { field: 'messages' }))
-    expect(() => written({ turns: [userTurn('')] })).toThrow(code('untranslatable', { field: 'messages' }))
+    expect(() => written({ turns: [user('a'), assistant('b')] })).toThrow(code('untranslatable', { field: 'messages' }))
+    expect(() => written({ turns: [user('')] })).toThrow(code('untranslatable', { field: 'messages' }))
   })
 
   it('[181] has the replacement character for lone surrogates', () => {
-    expect(partsOf([{ kind: 'text', text: 'a\ud800b\u0000' }])).toEqual([{ text: 'a\ufffdb\u0000' }])
+    expect(partsOf([text('a\ud800b\u0000')])).toEqual([{ text: 'a\ufffdb\u0000' }])
     const args = contentsOf({
-      turns: [userTurn('a'), { role: 'assistant', parts: [call('c', { input: '{"port":"\\ud83d"}' })] }],
+      turns: [user('a'), assistant(call('c', { input: '{"port":"\\ud83d"}' }))],
     })[1]?.parts[0]
     expect(args).toMatchObject({ functionCall: { args: { port: '\ufffd' } } })
   })
@@ -104,11 +88,7 @@ describe('a conversation for Gemini', () => {
 
 describe('calls and results for Gemini', () => {
   it("[78] have the call's id on its result, and results in the order of the calls", () => {
-    const turns = [
-      userTurn('tides'),
-      { role: 'assistant' as const, parts: [call('a'), call('b')] },
-      { role: 'user' as const, parts: [result('b', 'two'), result('a', 'one')] },
-    ]
+    const turns = [user('tides'), assistant(call('a'), call('b')), user(result('b', 'two'), result('a', 'one'))]
     expect(contentsOf({ turns }).at(-1)?.parts).toEqual([
       { functionResponse: { id: 'a', name: 'get_tide', response: { result: 'one' } } },
       { functionResponse: { id: 'b', name: 'get_tide', response: { result: 'two' } } },
@@ -117,12 +97,9 @@ describe('calls and results for Gemini', () => {
 
   it('[77] get an id if they have none', () => {
     const turns = [
-      userTurn('tides'),
-      { role: 'assistant' as const, parts: [call(''), call('')] },
-      {
-        role: 'user' as const,
-        parts: [{ ...result('', 'one'), name: 'get_tide' } as Part, { ...result('', 'two'), name: 'get_tide' } as Part],
-      },
+      user('tides'),
+      assistant(call(''), call('')),
+      user({ ...result('', 'one'), name: 'get_tide' }, { ...result('', 'two'), name: 'get_tide' }),
     ]
     const [, calls, results] = contentsOf({ turns })
     const ids = calls?.parts.map((part) => isObject(part.functionCall) && part.functionCall.id)
@@ -135,10 +112,10 @@ describe('calls and results for Gemini', () => {
 
   it('[80] are in one content for three tool messages', () => {
     const turns = [
-      userTurn('tides'),
-      { role: 'assistant' as const, parts: [call('a'), call('b'), call('c')] },
-      ...['a', 'b', 'c'].map((id) => ({ role: 'user' as const, parts: [result(id)] })),
-      userTurn('and now?'),
+      user('tides'),
+      assistant(call('a'), call('b'), call('c')),
+      ...['a', 'b', 'c'].map((id) => user(result(id, 'high'))),
+      user('and now?'),
     ]
     const last = contentsOf({ turns }).at(-1)
     expect(contentsOf({ turns })).toHaveLength(3)
@@ -151,39 +128,23 @@ describe('calls and results for Gemini', () => {
   })
 
   const responseFor = (part: Part, model = flash3) => {
-    const turns = [userTurn('t'), { role: 'assistant' as const, parts: [call('a')] }, { role: 'user' as const, parts: [part] }]
+    const turns = [user('t'), assistant(call('a')), user(part)]
     return contentsOf({ turns }, model).at(-1)?.parts
   }
-  const response = (text: string, more = {}) => responseFor({ ...result('a', text), ...more } as Part)?.[0]
-
-  it('[85] include an empty result as an empty string', () => {
-    expect(response('')).toMatchObject({ functionResponse: { response: { result: '' } } })
-  })
-
-  it('[86] have the texts of one result joined', () => {
-    const parts = [
-      { kind: 'text', text: 'a' },
-      { kind: 'text', text: 'b' },
-    ]
-    expect(response('', { parts })).toMatchObject({ functionResponse: { response: { result: 'a\nb' } } })
-  })
-
-  it('[88] include an object unchanged, unless it contains a reference', () => {
-    expect(response('{"level":3.2}')).toMatchObject({ functionResponse: { response: { level: 3.2 } } })
-    expect(response('[1]')).toMatchObject({ functionResponse: { response: { result: '[1]' } } })
-    expect(response('{not json')).toMatchObject({ functionResponse: { response: { result: '{not json' } } })
-    const text = '{"a":[{"$ref":"x"}]}'
-    expect(response(text)).toMatchObject({ functionResponse: { response: { result: text } } })
-  })
-
-  it('[89] have a failed tool result as an error', () => {
-    expect(response('no such port', { isError: true })).toMatchObject({
-      functionResponse: { response: { error: 'no such port' } },
-    })
+  it.each<[string, ToolResultPart, object]>([
+    ['[85] include an empty result as an empty string', result('a', ''), { result: '' }],
+    ['[86] have the texts of one result joined', result('a', 'a', 'b'), { result: 'a\nb' }],
+    ['[88] include an object unchanged', result('a', '{"level":3.2}'), { level: 3.2 }],
+    ['[88] include other JSON as text', result('a', '[1]'), { result: '[1]' }],
+    ['[88] include what is no JSON as text', result('a', '{not json'), { result: '{not json' }],
+    ['[88] include an object with a reference as text', result('a', '{"a":[{"$ref":"x"}]}'), { result: '{"a":[{"$ref":"x"}]}' }],
+    ['[89] have a failed tool result as an error', { ...result('a', 'no port'), isError: true }, { error: 'no port' }],
+  ])('%s', (_, part, response) => {
+    expect(responseFor(part)?.[0]).toMatchObject({ functionResponse: { response } })
   })
 
   it('[87] keep an image of a result: inside it for newer models, after the results for older ones', () => {
-    const pictured = { ...result('a', 'see'), parts: [{ kind: 'text', text: 'see' }, image()] } as Part
+    const pictured = result('a', 'see', image())
     const inlineData = { mimeType: 'image/png', data: 'iVBORw0KGgo=' }
     expect(responseFor(pictured)).toEqual([
       { functionResponse: { id: 'a', name: 'get_tide', response: { result: 'see' }, parts: [{ inlineData }] } },
@@ -195,17 +156,17 @@ describe('calls and results for Gemini', () => {
   })
 
   it('[68] have empty arguments for a call without input', () => {
-    const turns = [userTurn('t'), { role: 'assistant' as const, parts: [call('a', { input: '' })] }]
+    const turns = [user('t'), assistant(call('a', { input: '' }))]
     expect(contentsOf({ turns })[1]?.parts[0]).toMatchObject({ functionCall: { args: {} } })
   })
 })
 
 describe('signatures', () => {
   const modelParts = (parts: readonly Part[], model = flash3) =>
-    contentsOf({ turns: [userTurn('t'), { role: 'assistant', parts }] }, model)[1]?.parts
+    contentsOf({ turns: [user('t'), assistant(...parts)] }, model)[1]?.parts
 
   it('[150] are replaced by the sentinel on the first call of a model turn if it has none', () => {
-    const turns = [userTurn('t'), ...toolTurns(), ...toolTurns('low', 'call_2')]
+    const turns = [user('t'), ...toolTurns(), ...toolTurns('low', 'call_2')]
     const signed = contentsOf({ turns }).filter(({ role }) => role === 'model')
     expect(signed.map(({ parts }) => parts[0]?.thoughtSignature)).toEqual(Array(2).fill('skip_thought_signature_validator'))
     expect(contentsOf({ turns }, flash2)[1]?.parts[0]).not.toHaveProperty('thoughtSignature')
@@ -217,16 +178,16 @@ describe('signatures', () => {
   })
 
   it('[152] are sent back on their text, and those of a thought on the part after it', () => {
-    expect(modelParts([{ kind: 'text', text: 'Hi', opaque: seal }, call('a')])).toMatchObject([
+    expect(modelParts([text('Hi', { opaque: seal }), call('a')])).toMatchObject([
       { text: 'Hi', thoughtSignature: 'c2ln' },
       { thoughtSignature: 'skip_thought_signature_validator' },
     ])
-    expect(modelParts([{ kind: 'reasoning', text: 'Hm', opaque: seal }, call('a')])).toMatchObject([{ thoughtSignature: 'c2ln' }])
+    expect(modelParts([thought('Hm', seal), call('a')])).toMatchObject([{ thoughtSignature: 'c2ln' }])
   })
 
   it('[153] of other families are left out, with their thoughts', () => {
     const foreign: Opaque = { family: 'anthropic', kind: 'signature', value: 'sonnet' }
-    const parts = modelParts([{ kind: 'reasoning', text: 'Hm', opaque: foreign }, call('a', { opaque: foreign })])
+    const parts = modelParts([thought('Hm', foreign), call('a', { opaque: foreign })])
     expect(JSON.stringify(parts)).not.toContain('sonnet')
     expect(parts).toHaveLength(1)
   })
@@ -239,41 +200,35 @@ describe('media for Gemini', () => {
   })
 
   it('[174] include a PDF inline', () => {
-    const source = { kind: 'base64', mediaType: 'application/pdf', data: 'JVBERi0=' } as const
-    expect(partsOf([{ kind: 'media', media: 'document', source }])).toEqual([
+    expect(partsOf([media('document', base64('application/pdf', 'JVBERi0='))])).toEqual([
       { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } },
     ])
   })
 
   it("[176] include audio inline with Gemini's name of its type", () => {
-    const source = { kind: 'base64', mediaType: 'audio/mpeg', data: 'SUQz' } as const
-    expect(partsOf([{ kind: 'media', media: 'audio', source }])).toEqual([
+    expect(partsOf([media('audio', base64('audio/mpeg', 'SUQz'))])).toEqual([
       { inlineData: { mimeType: 'audio/mp3', data: 'SUQz' } },
     ])
   })
 
   it('[177] are refused rather than dropped if Gemini cannot read them', () => {
-    const gif = image({ source: { kind: 'base64', mediaType: 'image/gif', data: 'R0lGODlh' } })
+    const gif = media('image', base64('image/gif', 'R0lGODlh'))
     const file = image({ source: { kind: 'file', id: 'file-1', family: 'openai' } })
-    const sheet: MediaPart = {
-      kind: 'media',
-      media: 'document',
-      source: { kind: 'base64', mediaType: 'application/msword', data: 'AA==' },
-    }
+    const sheet = media('document', base64('application/msword', 'AA=='))
     for (const part of [gif, file, sheet]) expect(() => partsOf([part])).toThrow(code('untranslatable', { field: 'messages' }))
   })
 
   it('include plain text inline, and files stored at Google by their URI', () => {
-    const text: MediaPart = { kind: 'media', media: 'document', source: { kind: 'text', mediaType: 'text/plain', text: 'hi' } }
+    const plain = media('document', { kind: 'text', mediaType: 'text/plain', text: 'hi' })
     const stored = image({ source: { kind: 'file', id: 'gs://bucket/a.png', family: 'google' } })
-    expect(partsOf([text, stored])).toEqual([
+    expect(partsOf([plain, stored])).toEqual([
       { inlineData: { mimeType: 'text/plain', data: 'aGk=' } },
       { fileData: { fileUri: 'gs://bucket/a.png' } },
     ])
   })
 
   it('have a resolution for each image where the model supports it, and report it as lost elsewhere', () => {
-    const turns = [{ role: 'user' as const, parts: [image({ detail: 'low' })] }]
+    const turns = [user(image({ detail: 'low' }))]
     expect(contentsOf({ turns })[0]?.parts[0]).toMatchObject({ mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' } })
     const older = written({ turns }, flash2)
     expect([JSON.stringify(older.body).includes('mediaResolution'), older.lost]).toEqual([false, ['detail']])
@@ -301,11 +256,7 @@ describe('tools for Gemini', () => {
 
   it('[276] have the same new name everywhere: tools, choice, history, results', () => {
     const name = 'mcp server/tool'
-    const turns = [
-      userTurn('t'),
-      { role: 'assistant' as const, parts: [call('a', { name })] },
-      { role: 'user' as const, parts: [result('a')] },
-    ]
+    const turns = [user('t'), assistant(call('a', { name })), user(result('a', 'high'))]
     const { body } = written({ tools: [{ ...tideTool, name }], toolChoice: { kind: 'tool', name }, turns })
     expect(JSON.stringify(body)).not.toContain(name)
     expect(body.toolConfig).toEqual({ functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['mcp_server_tool'] } })
@@ -404,12 +355,8 @@ describe('limits and sampling for Gemini', () => {
   })
 
   it("include the operator's safety thresholds, by category or by default", () => {
-    const settings = {
-      claudeDefaultMaxTokens: {},
-      claudeThinkingShare: undefined,
-      geminiSafety: { default: 'OFF', HARM_CATEGORY_CIVIC_INTEGRITY: 'BLOCK_NONE', HARM_CATEGORY_JAILBREAK: 'BLOCK_NONE' },
-    }
-    const { body } = codec.writeRequest(dialogueOf(), { model: flash3, quirks: {}, settings, lose: () => {} })
+    const own = { HARM_CATEGORY_CIVIC_INTEGRITY: 'BLOCK_NONE', HARM_CATEGORY_JAILBREAK: 'BLOCK_NONE' }
+    const { body } = writtenBy(codec, {}, { model: flash3, settings: { geminiSafety: { default: 'OFF', ...own } } })
     expect(body.safetySettings).toEqual([
       { category: 'HARM_CATEGORY_HARASSMENT', threshold: 'OFF' },
       { category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'OFF' },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { assistantTurn, readContext, readerFaults, readSse, summary, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import { readContext, readerFaults, readSse, summary, written } from '../../../../test/helpers/codecs.ts'
+import { assistant, user } from '../../../../test/helpers/dialogue.ts'
 import { eventsIn } from '../../lib/sse.ts'
 import type { Codec } from '../codec.ts'
 import { libraryAskFormat } from './format.ts'
@@ -36,6 +37,6 @@ describe('an answer of a knowledge base', () => {
 
 it('a single question is sent unchanged, and a conversation with its roles', () => {
   expect(written(libraryAsk, {}, { model: 'm' }).body).toEqual({ model: 'm', query: 'Hello', stream: false })
-  const turns = [userTurn('Hi'), assistantTurn('Hello.'), userTurn('Tide?')]
+  const turns = [user('Hi'), assistant('Hello.'), user('Tide?')]
   expect(written(libraryAsk, { turns }).body.query).toBe('User: Hi\n\nAssistant: Hello.\n\nUser: Tide?')
 })

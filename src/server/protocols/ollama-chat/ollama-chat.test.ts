@@ -1,21 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import {
-  assistantTurn,
-  readContext,
-  readFrames,
-  summary,
-  tideTool,
-  toolTurns,
-  userTurn,
-  written,
-} from '../../../../test/helpers/codecs.ts'
-import type { MediaPart } from '../dialogue.ts'
+import { itWrites, readFrames, reading, summary } from '../../../../test/helpers/codecs.ts'
+import { assistant, base64, media, text, tideTool, toolTurns, user } from '../../../../test/helpers/dialogue.ts'
+import type { Codec } from '../codec.ts'
 import { ollamaChatFormat } from './format.ts'
 
-const ollamaChat = ollamaChatFormat.codec
-const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}.ndjson`, import.meta.url), 'utf8')
-const lines = (name: string) => fixture(name).trim().split('\n')
+const ollamaChat: Codec = ollamaChatFormat.codec
+
+const lines = (name: string) =>
+  readFileSync(new URL(`fixtures/${name}.ndjson`, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+const { whole } = reading(ollamaChat)
 
 describe('a reply of Ollama', () => {
   it('has reasoning before the call, a generated call id, and the finish reason tool-calls', () => {
@@ -29,20 +25,14 @@ describe('a reply of Ollama', () => {
   })
 
   it('[249] ends with an error at the line that reports one', () => {
-    const events = readFrames(ollamaChat, [...lines('error_midstream'), ...lines('text')])
-    expect(events.at(-1)).toMatchObject({ type: 'error', error: { message: expect.stringContaining('running the model') } })
-    expect(summary(events).blocks).toEqual([{ block: 'text', text: 'The' }])
+    const { blocks, error } = summary(readFrames(ollamaChat, [...lines('error_midstream'), ...lines('text')]))
+    expect(error).toMatchObject({ message: expect.stringContaining('running the model') })
+    expect(blocks).toEqual([{ block: 'text', text: 'The' }])
   })
 
   it('has reasoning, text and calls when it is not streamed', () => {
-    const reply = {
-      message: { role: 'assistant', content: 'Hi', thinking: 'Hm', tool_calls: [{ function: { name: 'f', arguments: {} } }] },
-      done: true,
-      done_reason: 'length',
-      prompt_eval_count: 3,
-      eval_count: 2,
-    }
-    expect(summary(ollamaChat.readReply(reply, readContext()))).toMatchObject({
+    const message = { content: 'Hi', thinking: 'Hm', tool_calls: [{ function: { name: 'f', arguments: {} } }] }
+    expect(whole({ message, done: true, done_reason: 'length', prompt_eval_count: 3, eval_count: 2 })).toMatchObject({
       blocks: [
         { block: 'reasoning', text: 'Hm' },
         { block: 'text', text: 'Hi' },
@@ -57,102 +47,80 @@ describe('a reply of Ollama', () => {
     expect(summary(readFrames(ollamaChat, [first, '{"done":true,"eval_count":7}'])).usage).toBeUndefined()
   })
 
-  it.each(['load', 'unload'])('is an error when its done_reason is %s', (done_reason) => {
-    expect(ollamaChat.readReply({ done: true, done_reason }, readContext()).at(-1)?.type).toBe('error')
-  })
-
-  it('is not complete without its last line', () => {
-    expect(summary(readFrames(ollamaChat, lines('text').slice(0, 2))).isComplete).toBe(false)
-    expect(ollamaChat.readReply({ message: { content: 'Hi' } }, readContext()).at(-1)?.type).toBe('error')
-  })
+  it.each([{ done: true, done_reason: 'load' }, { done: true, done_reason: 'unload' }, { message: { content: 'Hi' } }])(
+    'is an error when it is %j, without an answer or without its end',
+    (reply) => expect(whole(reply).error).toBeDefined(),
+  )
 })
 
 describe('a request to Ollama', () => {
-  it('has its limits and sampling in options', () => {
-    const { body, lost } = written(ollamaChat, {
-      system: [{ kind: 'text', text: 'Be brief' }],
-      sampling: { temperature: 0.2, topP: 0.9, topK: 40, seed: 7 },
-      outputTokensMax: 50,
-      stop: ['END'],
-      output: { kind: 'json' },
-      stream: true,
-    })
-    expect(body).toEqual({
-      model: 'm',
-      messages: [
-        { role: 'system', content: 'Be brief' },
-        { role: 'user', content: 'Hello' },
-      ],
-      stream: true,
-      format: 'json',
-      options: { num_predict: 50, temperature: 0.2, top_p: 0.9, top_k: 40, seed: 7, stop: ['END'] },
-    })
-    expect(lost).toEqual([])
-  })
+  const reasoning = { mode: { effort: 'high' }, show: undefined } as const
+  const given = { parallelTools: false, tools: [tideTool], user: 'u', cacheKey: 'k' }
 
-  it('disables streaming explicitly, because Ollama streams by default', () => {
-    expect(written(ollamaChat, {}).body.stream).toBe(false)
-  })
-
-  it('[250] contains images as bytes next to the text, after their URLs were fetched', () => {
-    expect(ollamaChat.inlines).toContain('image')
-    const image: MediaPart = {
-      kind: 'media',
-      media: 'image',
-      source: { kind: 'base64', mediaType: 'image/png', data: 'iVBORw0K' },
-    }
-    const { body } = written(ollamaChat, { turns: [{ role: 'user', parts: [{ kind: 'text', text: 'What is it?' }, image] }] })
-    expect(body.messages).toEqual([{ role: 'user', content: 'What is it?', images: ['iVBORw0K'] }])
-  })
-
-  it('has calls with their input as an object, and results with the name of the tool', () => {
-    const { body } = written(ollamaChat, {
-      tools: [tideTool],
-      turns: [userTurn('Tide?'), ...toolTurns(), assistantTurn('High.')],
-    })
-    expect(body.messages).toEqual([
-      { role: 'user', content: 'Tide?' },
-      {
-        role: 'assistant',
-        content: '',
-        tool_calls: [{ function: { name: 'get_tide', arguments: { port: 'Rye' } } }],
+  itWrites(ollamaChat, {
+    'has its limits and sampling in options': {
+      asks: {
+        system: [text('Be brief')],
+        sampling: { temperature: 0.2, topP: 0.9, topK: 40, seed: 7 },
+        outputTokensMax: 50,
+        stop: ['END'],
+        output: { kind: 'json' },
+        stream: true,
       },
-      { role: 'tool', content: 'high', tool_name: 'get_tide' },
-      { role: 'assistant', content: 'High.' },
-    ])
-    expect(body.tools).toEqual([
-      { type: 'function', function: { name: 'get_tide', description: 'Tide of a port', parameters: tideTool.schema } },
-    ])
+      body: {
+        model: 'm',
+        messages: [
+          { role: 'system', content: 'Be brief' },
+          { role: 'user', content: 'Hello' },
+        ],
+        stream: true,
+        format: 'json',
+        options: { num_predict: 50, temperature: 0.2, top_p: 0.9, top_k: 40, seed: 7, stop: ['END'] },
+      },
+      lost: [],
+    },
+    'disables streaming explicitly, because Ollama streams by default': { has: { stream: false } },
+    '[250] contains images as bytes next to the text, after their URLs were fetched': {
+      asks: { turns: [user('What is it?', media('image', base64('image/png', 'iVBORw0K')))] },
+      is: { messages: [{ role: 'user', content: 'What is it?', images: ['iVBORw0K'] }] },
+    },
+    'has calls with their input as an object, and results with the name of the tool': {
+      asks: { tools: [tideTool], turns: [user('Tide?'), ...toolTurns(), assistant('High.')] },
+      is: {
+        messages: [
+          { role: 'user', content: 'Tide?' },
+          { role: 'assistant', content: '', tool_calls: [{ function: { name: 'get_tide', arguments: { port: 'Rye' } } }] },
+          { role: 'tool', content: 'high', tool_name: 'get_tide' },
+          { role: 'assistant', content: 'High.' },
+        ],
+        tools: [{ type: 'function', function: { name: 'get_tide', description: 'Tide of a port', parameters: tideTool.schema } }],
+      },
+    },
+    'contains no tools for the choice none, and only the chosen tool for the choice of one': [
+      { asks: { tools: [tideTool], toolChoice: { kind: 'none' } }, lacks: ['tools'] },
+      {
+        asks: { tools: [tideTool, { ...tideTool, name: 'other' }], toolChoice: { kind: 'tool', name: 'other' } },
+        has: { tools: [{ function: { name: 'other' } }] },
+        lost: ['tool_choice'],
+      },
+    ],
+    'never requests thinking from a model without it, because Ollama would return 400': [
+      { asks: { reasoning }, model: 'llama3', lacks: ['think'], lost: ['reasoning_effort'] },
+      { asks: { reasoning }, model: 'library/qwen3:8b', has: { think: true } },
+      { asks: { reasoning }, model: 'gpt-oss:20b', has: { think: 'high' } },
+      { asks: { reasoning: { mode: 'off', show: undefined } }, model: 'llama3', has: { think: false } },
+    ],
+    "reports lost members by the caller's names": [
+      {
+        asks: { ...given, extra: { logit_bias: { 1: 2 }, store: false, metadata: null } },
+        lost: ['logit_bias', 'parallel_tool_calls', 'prompt_cache_key', 'user'],
+      },
+      {
+        asks: { ...given, from: 'anthropic.messages' },
+        lost: ['metadata.user_id', 'prompt_cache_key', 'tool_choice.disable_parallel_tool_use'],
+      },
+    ],
   })
 
-  it('contains no tools for the choice none, and only the chosen tool for the choice of one', () => {
-    expect(written(ollamaChat, { tools: [tideTool], toolChoice: { kind: 'none' } }).body).not.toHaveProperty('tools')
-    const chosen = written(ollamaChat, {
-      tools: [tideTool, { ...tideTool, name: 'other' }],
-      toolChoice: { kind: 'tool', name: 'other' },
-    })
-    expect(chosen.body.tools).toMatchObject([{ function: { name: 'other' } }])
-    expect(chosen.lost).toEqual(['tool_choice'])
-  })
-
-  it('never requests thinking from a model without it, because Ollama would return 400', () => {
-    const reasoning = { mode: { effort: 'high' }, show: undefined } as const
-    expect(written(ollamaChat, { reasoning }, { model: 'llama3' })).toMatchObject({ lost: ['reasoning_effort'] })
-    expect(written(ollamaChat, { reasoning }, { model: 'llama3' }).body).not.toHaveProperty('think')
-    expect(written(ollamaChat, { reasoning }, { model: 'library/qwen3:8b' }).body.think).toBe(true)
-    expect(written(ollamaChat, { reasoning }, { model: 'gpt-oss:20b' }).body.think).toBe('high')
-    expect(written(ollamaChat, { reasoning: { mode: 'off', show: undefined } }, { model: 'llama3' }).body.think).toBe(false)
-  })
-
-  it("reports lost members by the caller's names", () => {
-    const given = {
-      parallelTools: false,
-      tools: [tideTool],
-      user: 'u',
-      cacheKey: 'k',
-      extra: { logit_bias: { 1: 2 }, store: false, metadata: null },
-    }
-    expect(written(ollamaChat, given).lost).toEqual(['logit_bias', 'parallel_tool_calls', 'prompt_cache_key', 'user'])
-    expect(written(ollamaChat, { ...given, from: 'anthropic.messages', extra: {} }).lost).toContain('metadata.user_id')
-  })
+  it('has images that are fetched first', () => expect(ollamaChat.inlines).toContain('image'))
 })

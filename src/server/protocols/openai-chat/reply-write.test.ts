@@ -1,42 +1,36 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { dialogueOf, grammarFaults, readContext, readSse, summary } from '../../../../test/helpers/codecs.ts'
+import { describe, expect, it } from 'vitest'
+import { grammarFaults, readContext, readSse, summary } from '../../../../test/helpers/codecs.ts'
+import { call, dialogueOf, text, thought } from '../../../../test/helpers/dialogue.ts'
 import { anyReply } from '../../../../test/helpers/replies.ts'
-import { cacheWritesOf, noUsage, writtenTokens } from '../../../contract/usage.ts'
+import {
+  block,
+  called,
+  cite,
+  close,
+  delta,
+  end,
+  failed,
+  finish,
+  open,
+  openCall,
+  openMedia,
+  sealed,
+  start,
+  used,
+} from '../../../../test/helpers/reply-events.ts'
+import { cacheWritesOf, writtenTokens } from '../../../contract/usage.ts'
 import { eventsIn } from '../../lib/sse.ts'
-import type { WriteContext } from '../codec.ts'
+import type { Codec, WriteContext } from '../codec.ts'
 import type { Dialogue, Opaque } from '../dialogue.ts'
-import type { FinishReason, ReplyEvent } from '../reply-events.ts'
+import type { ReplyEvent } from '../reply-events.ts'
 import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { openAiChatFormat } from './format.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 
-const { codec } = openAiChatFormat
-const start: ReplyEvent = { type: 'start' }
-const end: ReplyEvent = { type: 'end' }
-const open = (index: number, block: 'text' | 'reasoning' | 'refusal' = 'text'): ReplyEvent => ({ type: 'open', index, block })
-const call = (index: number, name = 'f'): ReplyEvent => ({
-  type: 'open',
-  index,
-  block: 'tool-call',
-  callId: `call_${index}`,
-  name,
-})
-const delta = (index: number, text: string): ReplyEvent => ({ type: 'delta', index, text })
-const close = (index: number): ReplyEvent => ({ type: 'close', index })
-const sealed = (index: number, opaque: Opaque): ReplyEvent => ({ type: 'opaque', index, opaque })
-const finish = (reason: FinishReason = 'stop', more: object = {}): ReplyEvent => ({ type: 'finish', reason, ...more })
-const used = (more: object): ReplyEvent => ({ type: 'usage', usage: { ...noUsage, ...more } })
-const block = (index: number, text: string, kind?: 'text' | 'reasoning' | 'refusal') => [
-  open(index, kind),
-  delta(index, text),
-  close(index),
-]
-const called = (index: number, ...inputs: string[]) => [call(index), ...inputs.map((input) => delta(index, input)), close(index)]
+const codec: Codec = openAiChatFormat.codec
 
 function context(dialogue: Partial<Dialogue> = {}): WriteContext {
   return {
@@ -82,7 +76,7 @@ const quiet = { wantsUsage: false }
 
 describe('a stream to a client of Chat', () => {
   it('[36] [37] [56] [57] has the role only in its first chunk, and the same id, time and model in every chunk', () => {
-    const all = chunks([...block(0, 'Hi'), ...called(1, '{}'), finish()], quiet)
+    const all = chunks([...block(0, 'text', 'Hi'), ...called(1, '{}'), finish()], quiet)
     expect(choiceOf(all[0] ?? {})).toEqual({
       index: 0,
       delta: { role: 'assistant', content: '' },
@@ -101,11 +95,11 @@ describe('a stream to a client of Chat', () => {
   })
 
   it('[38] leaves usage out unless it was requested', () => {
-    expect(stream([start, ...block(0, 'Hi'), used({ input: 3 }), finish(), end], quiet)).not.toContain('usage')
+    expect(stream([start, ...block(0, 'text', 'Hi'), used({ input: 3 }), finish(), end], quiet)).not.toContain('usage')
   })
 
   it('[39] [40] [41] writes usage last and once, after the finish reason', () => {
-    const all = chunks([used({ input: 1 }), ...block(0, 'Hi'), finish(), used({ input: 3, cacheRead: 4, output: 2 })])
+    const all = chunks([used({ input: 1 }), ...block(0, 'text', 'Hi'), finish(), used({ input: 3, cacheRead: 4, output: 2 })])
     expect(all.slice(0, -1).map(({ usage }) => usage)).toEqual([null, null, null])
     expect(choiceOf(all.at(-2) ?? {})).toMatchObject({ delta: {}, finish_reason: 'stop' })
     expect(all.at(-1)).toMatchObject({
@@ -115,18 +109,16 @@ describe('a stream to a client of Chat', () => {
   })
 
   it('has every kind of block in its own member', () => {
-    expect(deltas([...block(0, 'Hm', 'reasoning'), ...block(1, 'Hi'), ...block(2, 'No', 'refusal'), finish()], quiet)).toEqual([
-      { reasoning_content: 'Hm' },
-      { content: 'Hi' },
-      { refusal: 'No' },
-    ])
+    expect(
+      deltas([...block(0, 'reasoning', 'Hm'), ...block(1, 'text', 'Hi'), ...block(2, 'refusal', 'No'), finish()], quiet),
+    ).toEqual([{ reasoning_content: 'Hm' }, { content: 'Hi' }, { refusal: 'No' }])
   })
 
   it('[61] [66] [76] numbers calls separately, with id and name once, and contains their deltas unchanged', () => {
     const events = [
-      ...block(0, 'Hi'),
-      call(1),
-      call(2, 'g'),
+      ...block(0, 'text', 'Hi'),
+      openCall(1),
+      openCall(2, 'g'),
       delta(2, '{"y"'),
       delta(1, '{}'),
       delta(2, ':1}'),
@@ -134,7 +126,7 @@ describe('a stream to a client of Chat', () => {
       close(2),
     ]
     expect(deltas([...events, finish('tool-calls')], quiet).slice(1)).toEqual([
-      { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } }] },
+      { tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'get_tide', arguments: '' } }] },
       { tool_calls: [{ index: 1, id: 'call_2', type: 'function', function: { name: 'g', arguments: '' } }] },
       { tool_calls: [{ index: 1, function: { arguments: '{"y"' } }] },
       { tool_calls: [{ index: 0, function: { arguments: '{}' } }] },
@@ -149,9 +141,8 @@ describe('a stream to a client of Chat', () => {
   })
 
   it('[112] contains free-text input unchanged', () => {
-    const custom: ReplyEvent = { type: 'open', index: 0, block: 'custom-tool-call', callId: 'c', name: 'sh' }
-    expect(deltas([custom, delta(0, 'ls'), close(0), finish('tool-calls')], quiet)).toEqual([
-      { tool_calls: [{ index: 0, id: 'c', type: 'custom', custom: { name: 'sh', input: '' } }] },
+    expect(deltas([openCall(0, 'sh', 'custom-tool-call'), delta(0, 'ls'), close(0), finish('tool-calls')], quiet)).toEqual([
+      { tool_calls: [{ index: 0, id: 'call_0', type: 'custom', custom: { name: 'sh', input: '' } }] },
       { tool_calls: [{ index: 0, custom: { input: 'ls' } }] },
     ])
   })
@@ -159,31 +150,28 @@ describe('a stream to a client of Chat', () => {
   it('[111] is in the older form if the request was, with one call', () => {
     const events = [...called(0, '{}'), ...called(1, '{"b":1}'), finish('tool-calls')]
     const old = { ...quiet, usesFunctions: true }
-    expect(deltas(events, old)).toEqual([{ function_call: { name: 'f', arguments: '' } }, { function_call: { arguments: '{}' } }])
+    expect(deltas(events, old)).toEqual([
+      { function_call: { name: 'get_tide', arguments: '' } },
+      { function_call: { arguments: '{}' } },
+    ])
     expect(choiceOf(chunks(events, old).at(-1) ?? {}).finish_reason).toBe('function_call')
     expect(message(events, old)).toEqual({
       role: 'assistant',
       content: null,
       refusal: null,
-      function_call: { name: 'f', arguments: '{}' },
+      function_call: { name: 'get_tide', arguments: '{}' },
     })
   })
 
   it('[179] contains images in one piece', () => {
-    const image: ReplyEvent = { type: 'open', index: 0, block: 'image', mediaType: 'image/png' }
-    const events = [image, delta(0, 'AAAA'), delta(0, 'BBBB'), close(0), finish()]
+    const events = [openMedia(0, 'image/png'), delta(0, 'AAAA'), delta(0, 'BBBB'), close(0), finish()]
     const shown = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAABBBB' } }]
     expect(deltas(events, quiet)).toEqual([{ images: shown }])
     expect(message(events)).toMatchObject({ content: '', images: shown })
   })
 
   it('has citations with offsets in the complete text', () => {
-    const cite: ReplyEvent = {
-      type: 'cite',
-      index: 2,
-      citation: { url: 'https://a.example', title: 'A', start: 0, end: 3 },
-    }
-    const events = [...block(0, 'One '), ...called(1, '{}'), open(2), delta(2, 'two'), cite, close(2), finish()]
+    const events = [...block(0, 'text', 'One '), ...called(1, '{}'), open(2), delta(2, 'two'), cite(2, 0, 3), close(2), finish()]
     expect(message(events).annotations).toEqual([
       { type: 'url_citation', url_citation: { start_index: 4, end_index: 7, title: 'A', url: 'https://a.example' } },
     ])
@@ -210,8 +198,7 @@ describe('a stream to a client of Chat', () => {
   })
 
   it('[24] [27] ends with an error and nothing else', () => {
-    const error = { message: 'busy', type: '', code: 'overloaded', param: null, status: 503 }
-    const sent = stream([start, open(0), delta(0, 'Hi'), { type: 'error', error }])
+    const sent = stream([start, open(0), delta(0, 'Hi'), failed({ code: 'overloaded' })])
     expect(sent.endsWith('\n\n')).toBe(true)
     expect(sent).not.toContain('[DONE]')
     const [last] = eventsIn(sent).slice(-1)
@@ -221,7 +208,9 @@ describe('a stream to a client of Chat', () => {
   })
 
   it('[162] has no reasoning member when there was no reasoning', () => {
-    expect(stream([start, open(0, 'reasoning'), close(0), ...block(1, 'Hi'), finish(), end])).not.toContain('reasoning_content')
+    expect(stream([start, open(0, 'reasoning'), close(0), ...block(1, 'text', 'Hi'), finish(), end])).not.toContain(
+      'reasoning_content',
+    )
   })
 })
 
@@ -233,7 +222,7 @@ describe('state that a client of Chat may send back', () => {
     ...[open(0, 'reasoning'), delta(0, 'H'), delta(0, 'm'), sealed(0, claude), close(0)],
     ...[open(1, 'reasoning'), sealed(1, redacted), close(1)],
     ...[open(2), delta(2, 'Hi'), sealed(2, google), close(2)],
-    ...[call(3), sealed(3, google), delta(3, '{}'), close(3), call(4), delta(4, '{}'), close(4)],
+    ...[openCall(3), sealed(3, google), delta(3, '{}'), close(3), openCall(4), delta(4, '{}'), close(4)],
     finish('tool-calls'),
   ]
 
@@ -246,7 +235,7 @@ describe('state that a client of Chat may send back', () => {
       { thinking_blocks: [{ type: 'redacted_thinking', data: 'd' }] },
       { content: 'Hi' },
       { extra_content },
-      { tool_calls: [{ index: 0, id: 'call_3', type: 'function', function: { name: 'f', arguments: '' } }] },
+      { tool_calls: [{ index: 0, id: 'call_3', type: 'function', function: { name: 'get_tide', arguments: '' } }] },
       { tool_calls: [{ index: 0, function: { arguments: '' }, extra_content }] },
       { tool_calls: [{ index: 0, function: { arguments: '{}' } }] },
       expect.anything(),
@@ -266,11 +255,11 @@ describe('state that a client of Chat may send back', () => {
   it('[151] is read back at the same position', () => {
     const { turns } = readRequest({ model: 'm', messages: [{ role: 'user', content: 'Hi' }, message(reply)] }, {})
     expect(turns[1]?.parts).toEqual([
-      { kind: 'reasoning', text: 'Hm', opaque: claude },
-      { kind: 'reasoning', text: '', opaque: redacted },
-      { kind: 'text', text: 'Hi', opaque: google },
-      { kind: 'tool-call', callId: 'call_3', name: 'f', input: '{}', isCustom: false, opaque: google },
-      { kind: 'tool-call', callId: 'call_4', name: 'f', input: '{}', isCustom: false },
+      thought('Hm', claude),
+      thought('', redacted),
+      text('Hi', { opaque: google }),
+      call('call_3', { input: '{}', opaque: google }),
+      call('call_4', { input: '{}' }),
     ])
   })
 
@@ -280,7 +269,7 @@ describe('state that a client of Chat may send back', () => {
       open(0, 'reasoning'),
       sealed(0, other),
       close(0),
-      call(1),
+      openCall(1),
       sealed(1, other),
       sealed(1, claude),
       close(1),
@@ -315,15 +304,15 @@ describe('a whole reply to a client of Chat', () => {
       content: null,
       refusal: null,
       tool_calls: [
-        { id: 'call_0', type: 'function', function: { name: 'f', arguments: '{"a":1}' } },
-        { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } },
+        { id: 'call_0', type: 'function', function: { name: 'get_tide', arguments: '{"a":1}' } },
+        { id: 'call_1', type: 'function', function: { name: 'get_tide', arguments: '{}' } },
       ],
     })
   })
 
   it('has audio next to its text', () => {
-    const audio: ReplyEvent = { type: 'open', index: 1, block: 'audio', mediaType: 'audio/wav' }
-    expect(message([...block(0, 'Hi'), audio, delta(1, 'AAAA'), delta(1, 'BBBB'), close(1), finish()]).audio).toEqual({
+    const audio = openMedia(1, 'audio/wav')
+    expect(message([...block(0, 'text', 'Hi'), audio, delta(1, 'AAAA'), delta(1, 'BBBB'), close(1), finish()]).audio).toEqual({
       id: 'audio_new',
       data: 'AAAABBBB',
       expires_at: 1_790_000_000,
@@ -372,7 +361,7 @@ describe('any reply', () => {
   it('[217] is the same after it is written and read again, streamed and not', () => {
     for (const seed of seeds) {
       const events = anyReply(seed).filter(({ type }) => type !== 'finish')
-      const complete: ReplyEvent[] = [...events.slice(0, -1), { type: 'finish', reason: 'stop' }, end]
+      const complete = [...events.slice(0, -1), finish(), end]
       const streamed = readSse(codec, stream(complete))
       expect(grammarFaults(streamed)).toEqual([])
       expect(sayable(streamed), `seed ${seed}`).toEqual(sayable(complete))
@@ -391,17 +380,10 @@ describe('any reply', () => {
 
 describe('the official clients', () => {
   let body = ''
-  const server = createServer((_request, response) => {
-    const type = body.startsWith('data:') ? 'text/event-stream' : 'application/json'
-    response.writeHead(200, { 'content-type': type }).end(body)
-  })
-  beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
-  afterAll(() => new Promise((resolve) => server.close(resolve)))
-
   const options = () => ({
     apiKey: 'k',
-    maxRetries: 0,
-    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    fetch: async () =>
+      new Response(body, { headers: { 'content-type': body.startsWith('data:') ? 'text/event-stream' : 'application/json' } }),
   })
   const request = {
     model: 'asked',

@@ -1,15 +1,21 @@
 import { describe, expect, it } from 'vitest'
+import { refusalOf, written as writtenBy } from '../../../../test/helpers/codecs.ts'
 import {
-  assistantTurn,
+  assistant,
+  base64,
+  call,
   dialogueOf,
+  instruction,
+  media,
+  result,
+  text,
+  thought,
   tideTool,
   toolTurns,
-  userTurn,
-  written as writtenBy,
-} from '../../../../test/helpers/codecs.ts'
-import { AppError } from '../../lib/failure.ts'
+  user,
+} from '../../../../test/helpers/dialogue.ts'
 import type { Quirks } from '../codec.ts'
-import type { Dialogue, MediaPart, Opaque, Part, ToolResultPart, Turn } from '../dialogue.ts'
+import type { Dialogue, MediaPart, Opaque, Turn } from '../dialogue.ts'
 import { arrayAt, isObject, type JsonObject } from '../wire-format.ts'
 import { openAiChatFormat } from './format.ts'
 import { readRequest } from './request-read.ts'
@@ -25,41 +31,8 @@ function messages(dialogue: Partial<Dialogue>, more: { model?: string; quirks?: 
   return arrayAt(written(dialogue, more).body, 'messages').filter(isObject)
 }
 
-function failure(dialogue: Partial<Dialogue>, more: { model?: string; quirks?: Quirks } = {}) {
-  try {
-    written(dialogue, more)
-  } catch (error) {
-    if (error instanceof AppError) return { code: error.code, field: error.params.field }
-    throw error
-  }
-  throw new Error('It was written')
-}
-
-const text = (words: string, more: object = {}): Part & { kind: 'text' } => ({ kind: 'text', text: words, ...more })
-const user = (...parts: Part[]): Turn => ({ role: 'user', parts })
-const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts })
-const call = (callId: string, more: object = {}): Part => ({
-  kind: 'tool-call',
-  callId,
-  name: 'get_tide',
-  input: '{"port":"Rye"}',
-  isCustom: false,
-  ...more,
-})
-const result = (callId: string, ...parts: ToolResultPart['parts']): ToolResultPart => ({
-  kind: 'tool-result',
-  callId,
-  parts,
-  isError: false,
-  isCustom: false,
-})
-const image = (more: object = {}): MediaPart => ({
-  kind: 'media',
-  media: 'image',
-  source: { kind: 'base64', mediaType: 'image/png', data: 'AAAA' },
-  ...more,
-})
-const thought = (words: string, opaque?: Opaque): Part => ({ kind: 'reasoning', text: words, ...(opaque ? { opaque } : {}) })
+const failure = (...given: Parameters<typeof written>) => refusalOf(() => written(...given))
+const image = (more: Partial<MediaPart> = {}) => media('image', base64('image/png'), more)
 const shown = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }
 
 describe('the messages of a written Chat request', () => {
@@ -82,7 +55,7 @@ describe('the messages of a written Chat request', () => {
   })
 
   it('[136] have instructions in the middle at their position', () => {
-    const turns = [userTurn('Hi'), assistantTurn('Hm'), { role: 'system' as const, parts: [text('Three')] }, userTurn('Go')]
+    const turns = [user('Hi'), assistant('Hm'), instruction('Three'), user('Go')]
     expect(messages({ turns }).map(({ role, content }) => `${role} ${content}`)).toEqual([
       'user Hi',
       'assistant Hm',
@@ -93,7 +66,7 @@ describe('the messages of a written Chat request', () => {
 
   it("[81] [86] have a message for each result, its texts joined, followed by the user's text", () => {
     const turns = [
-      userTurn('Hi'),
+      user('Hi'),
       assistant(text('Looking.'), call('1'), call('2')),
       user(text('So?'), result('1', text('a'), text('b')), result('2')),
     ]
@@ -115,7 +88,7 @@ describe('the messages of a written Chat request', () => {
   })
 
   it('[83] [84] [85] have exactly one result for each call', () => {
-    const turns = [user(result('9', text('x')), text('Hi')), assistant(call('1')), user(text('never mind'))]
+    const turns = [user(result('9', text('x')), text('Hi')), assistant(call('1')), user('never mind')]
     expect(messages({ turns }).map(({ role, content }) => [role, content])).toEqual([
       ['user', 'Hi'],
       ['assistant', null],
@@ -125,7 +98,7 @@ describe('the messages of a written Chat request', () => {
   })
 
   it('[87] have an image of a tool result in the message after it', () => {
-    const turns = [userTurn('Hi'), assistant(call('1')), user(result('1', text('a chart'), image()), text('So?'))]
+    const turns = [user('Hi'), assistant(call('1')), user(result('1', text('a chart'), image()), text('So?'))]
     expect(messages({ turns }).slice(2)).toEqual([
       { role: 'tool', tool_call_id: '1', content: 'a chart\n[image attached]' },
       { role: 'user', content: [shown, { type: 'text', text: 'So?' }] },
@@ -133,7 +106,7 @@ describe('the messages of a written Chat request', () => {
   })
 
   it('have an image that the assistant generated in the next user message', () => {
-    const turns = [userTurn('Draw'), assistant(text('Here.'), image()), userTurn('Bigger')]
+    const turns = [user('Draw'), assistant(text('Here.'), image()), user('Bigger')]
     expect(messages({ turns }).slice(1)).toEqual([
       { role: 'assistant', content: 'Here.' },
       { role: 'user', content: [shown, { type: 'text', text: 'Bigger' }] },
@@ -141,7 +114,7 @@ describe('the messages of a written Chat request', () => {
   })
 
   it('[89] mark a result that is an error', () => {
-    const turns = [userTurn('Hi'), assistant(call('1')), user({ ...result('1', text('no port')), isError: true })]
+    const turns = [user('Hi'), assistant(call('1')), user({ ...result('1', text('no port')), isError: true })]
     expect(messages({ turns }).at(-1)).toMatchObject({ role: 'tool', content: 'Error: no port' })
   })
 
@@ -150,7 +123,7 @@ describe('the messages of a written Chat request', () => {
     ['[91]', 'functions.get_tide:0', {}, /^functions\.get_tide:0$/],
     ['[92]', 'call_1', { callIds: 'nine-alphanumerics' }, /^[0-9A-Za-z]{9}$/],
   ] as const)('%s have the same valid id in a call and in its result', (_, id, quirks, form) => {
-    const [, called, answered] = messages({ turns: [userTurn('Hi'), ...toolTurns('high', id)] }, { quirks })
+    const [, called, answered] = messages({ turns: [user('Hi'), ...toolTurns('high', id)] }, { quirks })
     const [first] = arrayAt(called ?? {}, 'tool_calls').filter(isObject)
     expect(first?.id).toMatch(form)
     expect(answered?.tool_call_id).toBe(first?.id)
@@ -162,7 +135,7 @@ describe('the messages of a written Chat request', () => {
     const { body, toolNames } = written({
       tools,
       toolChoice: { kind: 'tool', name: long },
-      turns: [userTurn('Hi'), assistant(call('1', { name: 'mcp__server.tool/x y' })), user(result('1', text('a')))],
+      turns: [user('Hi'), assistant(call('1', { name: 'mcp__server.tool/x y' })), user(result('1', text('a')))],
     })
     const [first, second] = arrayAt(body, 'tools').map((tool) => (tool as { function: { name: string } }).function.name)
     expect(first).toBe('mcp__server_tool_x_y')
@@ -178,32 +151,30 @@ describe('the messages of a written Chat request', () => {
 
   it('[68] [71] [72] have the input of a call as the model wrote it', () => {
     for (const input of ['{"a":1.0}', '"{}"', '{"a":']) {
-      const turns = [userTurn('Hi'), assistant(call('1', { input })), user(result('1', text('a')))]
+      const turns = [user('Hi'), assistant(call('1', { input })), user(result('1', text('a')))]
       expect(JSON.stringify(messages({ turns })[1])).toContain(JSON.stringify(input))
     }
-    expect(JSON.stringify(messages({ turns: [userTurn('Hi'), assistant(call('1', { input: '' }))] }))).toContain(
-      '"arguments":"{}"',
-    )
+    expect(JSON.stringify(messages({ turns: [user('Hi'), assistant(call('1', { input: '' }))] }))).toContain('"arguments":"{}"')
   })
 
   it('alternate between user and assistant where the host requires it', () => {
     const quirks: Quirks = { strictTurns: true }
     const said = (turns: readonly Turn[]) =>
       messages({ turns, tools: [tideTool] }, { quirks }).map(({ role, content }) => [role, content])
-    const later: Turn = { role: 'system', parts: [text('later')] }
-    expect(said([userTurn('a'), later, userTurn('b'), assistant(call('1')), user(result('1', text('x')), text('c'))])).toEqual([
+    const later: Turn = instruction('later')
+    expect(said([user('a'), later, user('b'), assistant(call('1')), user(result('1', text('x')), text('c'))])).toEqual([
       ['user', 'a\n\nlater\n\nb'],
       ['assistant', null],
       ['tool', 'x'],
       ['assistant', '.'],
       ['user', 'c'],
     ])
-    expect(said([assistantTurn('a'), userTurn('b')])).toEqual([
+    expect(said([assistant('a'), user('b')])).toEqual([
       ['user', '.'],
       ['assistant', 'a'],
       ['user', 'b'],
     ])
-    expect(said([userTurn('a'), assistant(call('1')), user(result('1', image()))]).slice(2)).toEqual([
+    expect(said([user('a'), assistant(call('1')), user(result('1', image()))]).slice(2)).toEqual([
       ['tool', '[image attached]'],
       ['assistant', '.'],
       ['user', [shown]],
@@ -211,8 +182,8 @@ describe('the messages of a written Chat request', () => {
   })
 
   it('are refused if they end with a prefilled answer, unless the host has a member for it', () => {
-    const turns = [userTurn('JSON!'), assistantTurn('{')]
-    expect(failure({ turns })).toEqual({ code: 'untranslatable', field: 'messages' })
+    const turns = [user('JSON!'), assistant('{')]
+    expect(failure({ turns })).toMatchObject({ code: 'untranslatable', field: 'messages' })
     expect(messages({ turns }, { quirks: { prefill: 'prefix' } }).at(-1)).toEqual({
       role: 'assistant',
       content: '{',
@@ -229,7 +200,7 @@ describe('the messages of a written Chat request', () => {
   })
 
   it('have a refusal where the model supports it, or else its text', () => {
-    const turns = [userTurn('Hi'), assistant({ kind: 'refusal', text: 'No.' }), userTurn('Please')]
+    const turns = [user('Hi'), assistant({ kind: 'refusal', text: 'No.' }), user('Please')]
     expect(messages({ turns }, { model: 'gpt-4o' })[1]).toEqual({ role: 'assistant', content: null, refusal: 'No.' })
     expect(messages({ turns })[1]).toEqual({ role: 'assistant', content: 'No.' })
   })
@@ -240,7 +211,6 @@ describe('media of a written Chat request', () => {
     const content = messages({ turns: [user(media)] }, { model })[0]?.content
     return Array.isArray(content) ? content[0] : content
   }
-  const base64 = (mediaType: string, data = 'AAAA') => ({ kind: 'base64' as const, mediaType, data })
 
   it('[178] may be images by URL or bytes', () => {
     expect(part(image({ source: { kind: 'url', url: 'https://a.example/b.png' }, detail: 'low' }))).toEqual({
@@ -252,36 +222,40 @@ describe('media of a written Chat request', () => {
   })
 
   it('[174] may be documents: PDF as a file, text as text', () => {
-    const document = (source: MediaPart['source'], title?: string) =>
-      part({ kind: 'media', media: 'document', source, ...(title ? { title } : {}) })
+    const document = (source: MediaPart['source'], title?: string) => part(media('document', source, title ? { title } : {}))
     expect(document(base64('application/pdf'), 'a.pdf')).toEqual({
       type: 'file',
       file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAAA' },
     })
-    const plain = { kind: 'text' as const, mediaType: 'text/plain', text: 'words' }
-    expect(document(plain, 'a.txt')).toEqual({ type: 'text', text: 'a.txt\n\nwords' })
+    expect(document({ kind: 'text', mediaType: 'text/plain', text: 'words' }, 'a.txt')).toEqual({
+      type: 'text',
+      text: 'a.txt\n\nwords',
+    })
     expect(document({ kind: 'file', id: 'file-1', family: 'openai' })).toEqual({ type: 'file', file: { file_id: 'file-1' } })
   })
 
   it('[176] may be audio and video', () => {
-    expect(part({ kind: 'media', media: 'audio', source: base64('audio/mpeg') })).toEqual({
+    expect(part(media('audio', base64('audio/mpeg')))).toEqual({
       type: 'input_audio',
       input_audio: { data: 'AAAA', format: 'mp3' },
     })
-    expect(part({ kind: 'media', media: 'video', source: { kind: 'url', url: 'https://a.example/v' } })).toEqual({
+    expect(part(media('video', { kind: 'url', url: 'https://a.example/v' }))).toEqual({
       type: 'video_url',
       video_url: { url: 'https://a.example/v' },
     })
   })
 
   it.each<[string, MediaPart, string?]>([
-    ['a Word document', { kind: 'media', media: 'document', source: base64('application/msword') }],
-    ['an ogg recording', { kind: 'media', media: 'audio', source: base64('audio/ogg') }],
-    ['a film for OpenAI', { kind: 'media', media: 'video', source: { kind: 'url', url: 'https://a.example' } }, 'gpt-4o'],
-    ['a file of another vendor', { kind: 'media', media: 'document', source: { kind: 'file', id: 'f', family: 'google' } }],
+    ['a Word document', media('document', base64('application/msword'))],
+    ['an ogg recording', media('audio', base64('audio/ogg'))],
+    ['a film for OpenAI', media('video', { kind: 'url', url: 'https://a.example' }), 'gpt-4o'],
+    ['a file of another vendor', media('document', { kind: 'file', id: 'f', family: 'google' })],
     ['an image that is kept by its vendor', image({ source: { kind: 'file', id: 'f', family: 'openai' } })],
   ])('are refused if Chat has no part for them: %s', (_, media, model) => {
-    expect(failure({ turns: [user(media)] }, { model: model ?? 'm' })).toEqual({ code: 'untranslatable', field: 'messages' })
+    expect(failure({ turns: [user(media)] }, { model: model ?? 'm' })).toMatchObject({
+      code: 'untranslatable',
+      field: 'messages',
+    })
   })
 
   it('are fetched first where the format has no URL for them', () => expect(codec.inlines).toEqual(['audio', 'document']))
@@ -319,9 +293,9 @@ describe('prompt-cache breakpoints', () => {
 
 describe('reasoning of earlier turns', () => {
   const turns = [
-    userTurn('Hi'),
+    user('Hi'),
     assistant(thought('Hm'), text('Ho')),
-    userTurn('Go'),
+    user('Go'),
     assistant(thought('So'), call('1')),
     user(result('1', text('x'))),
   ]
@@ -336,7 +310,7 @@ describe('reasoning of earlier turns', () => {
   })
 
   it('[158] is sent where it is required, with a placeholder where it is unknown', () => {
-    const unknown = [userTurn('Hi'), assistantTurn('Ho'), userTurn('Go'), assistant(call('1')), user(result('1', text('x')))]
+    const unknown = [user('Hi'), assistant('Ho'), user('Go'), assistant(call('1')), user(result('1', text('x')))]
     expect(replayed({ replayReasoning: 'always', emptyReasoning: '' })).toEqual(['Hm', 'So'])
     expect(replayed({ replayReasoning: 'always', emptyReasoning: '' }, unknown)).toEqual(['', ''])
     expect(replayed({ replayReasoning: 'tool-turns', emptyReasoning: ' ' })).toEqual([undefined, 'So'])
@@ -352,7 +326,7 @@ describe('reasoning of earlier turns', () => {
   it('[269] is sent back unchanged to a host with its own list', () => {
     const details = [{ type: 'reasoning.text', text: 'So', signature: 's' }]
     const opaque: Opaque = { family: 'openai', kind: 'signature', value: `reasoning_details:${JSON.stringify(details)}` }
-    const signed = [userTurn('Hi'), assistant(thought('So', opaque), call('1')), user(result('1', text('x')))]
+    const signed = [user('Hi'), assistant(thought('So', opaque), call('1')), user(result('1', text('x')))]
     const quirks: Quirks = { replayReasoning: 'tool-turns', thinkingSwitch: 'reasoning-object' }
     expect(messages({ turns: signed }, { quirks })[1]).toMatchObject({ reasoning: 'So', reasoning_details: details })
     expect(JSON.stringify(messages({ turns: signed }, { quirks: { replayReasoning: 'tool-turns' } }))).not.toContain('details')
@@ -367,7 +341,7 @@ describe('reasoning of earlier turns', () => {
     ]
     for (const opaque of states) {
       const sealed = [
-        userTurn('Hi'),
+        user('Hi'),
         assistant(thought('So', opaque), text('a', { opaque }), call('1', { opaque })),
         user(result('1', text('x'))),
       ]
@@ -378,7 +352,7 @@ describe('reasoning of earlier turns', () => {
   it('[150] has the opaque state for a Claude or Gemini model of the host', () => {
     const google: Opaque = { family: 'google', kind: 'signature', value: 'g' }
     const claude: Opaque = { family: 'anthropic', kind: 'signature', value: 'a' }
-    const sealed = [userTurn('Hi'), assistant(thought('So', claude), call('1', { opaque: google })), user(result('1', text('x')))]
+    const sealed = [user('Hi'), assistant(thought('So', claude), call('1', { opaque: google })), user(result('1', text('x')))]
     expect(messages({ turns: sealed }, { model: 'gemini-3-pro' })[1]).toMatchObject({
       tool_calls: [{ extra_content: { google: { thought_signature: 'g' } } }],
     })
@@ -457,11 +431,7 @@ describe('tools of a written Chat request', () => {
       schema: undefined,
       custom: { format: { type: 'grammar', syntax: 'lark', definition: 'a' } },
     }
-    const turns = [
-      userTurn('Hi'),
-      assistant(call('1', { name: 'sh', input: 'ls', isCustom: true })),
-      user(result('1', text('a'))),
-    ]
+    const turns = [user('Hi'), assistant(call('1', { name: 'sh', input: 'ls', isCustom: true })), user(result('1', text('a')))]
     const own = written({ tools: [shell], turns, from: 'openai.responses' }, { model: 'gpt-5' })
     expect(own.body.tools).toMatchObject([
       { type: 'custom', custom: { name: 'sh', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'a' } } } },
@@ -500,7 +470,7 @@ describe('a written Chat request', () => {
   })
 
   it('[126] is refused if it requests no output', () => {
-    expect(failure({ outputTokensMax: 0 })).toEqual({ code: 'untranslatable', field: 'max_tokens' })
+    expect(failure({ outputTokensMax: 0 })).toMatchObject({ code: 'untranslatable', field: 'max_tokens' })
   })
 
   it('has the supported sampling members, and reports the others', () => {
@@ -569,7 +539,7 @@ describe('a written Chat request', () => {
 
   it('[106] is refused with a search that the model does not support', () => {
     const search = { contextSize: 'low' as const, location: { city: 'Rye' } }
-    expect(failure({ search })).toEqual({ code: 'untranslatable', field: 'tools.web_search' })
+    expect(failure({ search })).toMatchObject({ code: 'untranslatable', field: 'tools.web_search' })
     expect(body({ search }, { model: 'gpt-4o-search-preview' })).toMatchObject({
       web_search_options: { search_context_size: 'low', user_location: { type: 'approximate', approximate: { city: 'Rye' } } },
     })
@@ -736,14 +706,14 @@ describe('the response format of a written Chat request', () => {
   it('[187] adds an instruction with the word JSON when the conversation has none', () => {
     const json = { output: { kind: 'json' as const }, system: [text('Be brief')] }
     expect(first(written(json).body)?.content).toBe('Be brief\n\nAnswer with one JSON object and nothing else.')
-    expect(first(written({ ...json, turns: [userTurn('Give me JSON')] }).body)?.content).toBe('Be brief')
+    expect(first(written({ ...json, turns: [user('Give me JSON')] }).body)?.content).toBe('Be brief')
     expect(written(json).lost).toEqual([])
   })
 })
 
 describe('any conversation', () => {
   it('is written as the same request each time', () => {
-    const dialogue = dialogueOf({ turns: [userTurn('Hi'), ...toolTurns()], tools: [tideTool] })
+    const dialogue = dialogueOf({ turns: [user('Hi'), ...toolTurns()], tools: [tideTool] })
     expect(written(dialogue)).toEqual(written(dialogue))
   })
 })

@@ -1,9 +1,22 @@
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { describe, expect, it } from 'vitest'
-import { dialogueOf, readContext, readSse, summary, tideTool } from '../../../../test/helpers/codecs.ts'
+import { readContext, readSse, summary } from '../../../../test/helpers/codecs.ts'
+import { dialogueOf, text as textPart, tideTool } from '../../../../test/helpers/dialogue.ts'
 import { anyReply } from '../../../../test/helpers/replies.ts'
-import { noUsage } from '../../../contract/usage.ts'
+import {
+  block,
+  close,
+  delta,
+  end,
+  failed,
+  finish,
+  open,
+  openCall,
+  sealed,
+  start,
+  used,
+} from '../../../../test/helpers/reply-events.ts'
 import type { WriteContext } from '../codec.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
@@ -48,32 +61,9 @@ function outputOf(events: readonly Told[]): unknown {
   return isObject(response) ? response.output : undefined
 }
 
-const start: ReplyEvent = { type: 'start' }
-const end: ReplyEvent = { type: 'end' }
-const usage: ReplyEvent = { type: 'usage', usage: { ...noUsage, input: 9, cacheRead: 3, cacheWrite: 2, output: 4, reasoning: 1 } }
-const open = (index: number, block: 'text' | 'reasoning' | 'refusal'): ReplyEvent => ({ type: 'open', index, block })
-const call = (index: number, block: 'tool-call' | 'custom-tool-call' = 'tool-call'): ReplyEvent => ({
-  type: 'open',
-  index,
-  block,
-  callId: `call_${index}`,
-  name: 'get_tide',
-})
-const delta = (index: number, text: string): ReplyEvent => ({ type: 'delta', index, text })
-const close = (index: number): ReplyEvent => ({ type: 'close', index })
-const finish = (reason: FinishReason): ReplyEvent => ({ type: 'finish', reason })
-const reply = (inner: readonly ReplyEvent[], reason: FinishReason = 'stop'): ReplyEvent[] => [
-  start,
-  ...inner,
-  finish(reason),
-  usage,
-  end,
-]
-const text = (index: number, ...pieces: string[]): ReplyEvent[] => [
-  open(index, 'text'),
-  ...pieces.map((piece) => delta(index, piece)),
-  close(index),
-]
+const usage = used({ input: 9, cacheRead: 3, cacheWrite: 2, output: 4, reasoning: 1 })
+const reply = (inner: readonly ReplyEvent[], reason: FinishReason = 'stop') => [start, ...inner, finish(reason), usage, end]
+const text = (index: number, ...pieces: string[]) => block(index, 'text', ...pieces)
 
 /** Thinking, text, and two calls that are open at the same time. */
 const rich = reply(
@@ -81,12 +71,12 @@ const rich = reply(
     open(0, 'reasoning'),
     delta(0, 'Two '),
     delta(0, 'ports.'),
-    { type: 'opaque', index: 0, opaque: { family: 'anthropic', kind: 'signature', value: 'c2ln' } },
+    sealed(0, { family: 'anthropic', kind: 'signature', value: 'c2ln' }),
     close(0),
     ...text(1, 'Checking ', 'both.'),
-    call(2),
+    openCall(2),
     delta(2, '{"port":'),
-    call(3),
+    openCall(3),
     delta(3, '{"port":"Hythe"}'),
     delta(2, '"Rye"}'),
     close(3),
@@ -223,7 +213,7 @@ describe('a stream for callers of Responses', () => {
   })
 
   it('has no item for empty blocks', () => {
-    const nothing = [open(0, 'text'), close(0), open(1, 'reasoning'), close(1), open(2, 'refusal'), close(2)]
+    const nothing = [...block(0, 'text'), ...block(1, 'reasoning'), ...block(2, 'refusal')]
     expect(told(reply(nothing)).map(({ type }) => type)).toEqual([
       'response.created',
       'response.in_progress',
@@ -232,18 +222,18 @@ describe('a stream for callers of Responses', () => {
   })
 
   it('[68] writes an empty object for a call without arguments, in a separate delta', () => {
-    const types = told(reply([call(0), close(0)], 'tool-calls'))
+    const types = told(reply([openCall(0), close(0)], 'tool-calls'))
     expect(types.find(({ type }) => type.endsWith('arguments.delta'))).toMatchObject({ delta: '{}' })
     expect(types.find(({ type }) => type.endsWith('arguments.done'))).toMatchObject({ arguments: '{}' })
   })
 
   it('[112] has the input of a free-text tool unchanged', () => {
-    const events = told(reply([call(0, 'custom-tool-call'), delta(0, '*** Begin'), close(0)], 'tool-calls'))
+    const events = told(reply([openCall(0, 'sh', 'custom-tool-call'), delta(0, '*** Begin'), close(0)], 'tool-calls'))
     expect(outputOf(events)).toMatchObject([{ id: 'ctc_1', type: 'custom_tool_call', call_id: 'call_0', input: '*** Begin' }])
   })
 
   it('[204] has a refusal as a part of the message, and the status completed', () => {
-    const events = told(reply([open(0, 'refusal'), delta(0, 'No.'), close(0)]))
+    const events = told(reply([...block(0, 'refusal', 'No.')]))
     expect(events.map(({ type }) => type)).toContain('response.refusal.delta')
     expect(events.at(-1)).toMatchObject({
       type: 'response.completed',
@@ -270,15 +260,14 @@ describe('a stream for callers of Responses', () => {
   })
 
   it('[73] marks only the truncated call', () => {
-    const inner = [call(0), delta(0, '{}'), close(0), call(1), delta(1, '{"po'), close(1)]
+    const inner = [openCall(0), delta(0, '{}'), close(0), openCall(1), delta(1, '{"po'), close(1)]
     expect(told(reply(inner, 'length')).at(-1)).toMatchObject({
       response: { output: [{ status: 'completed' }, { status: 'incomplete', arguments: '{"po' }] },
     })
   })
 
   it("has a classifier's explanation when there is no other text", () => {
-    const stopped: ReplyEvent = { type: 'finish', reason: 'content-filter', explanation: 'Not that.' }
-    const events = told([start, stopped, usage, end])
+    const events = told([start, finish('content-filter', { explanation: 'Not that.' }), usage, end])
     expect(orderFaults(events)).toEqual([])
     expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [{ type: 'refusal', refusal: 'Not that.' }] }] } })
   })
@@ -292,10 +281,7 @@ describe('a stream for callers of Responses', () => {
   })
 
   it('[206] ends with the failed response if it has begun, [24] or else with a bare error', () => {
-    const error: ReplyEvent = {
-      type: 'error',
-      error: { message: 'Overloaded', type: '', code: '', param: null, status: 503 },
-    }
+    const error = failed({ message: 'Overloaded' })
     expect(told([start, ...text(0, 'Hi'), open(1, 'text'), delta(1, 'yo'), error]).at(-1)).toMatchObject({
       type: 'response.failed',
       response: { id: 'resp_r1', status: 'failed', error: { code: 'server_error', message: 'Overloaded' }, output: [{}] },
@@ -317,10 +303,10 @@ describe('a stream for callers of Responses', () => {
     const inner: ReplyEvent[] = [
       open(0, 'text'),
       delta(0, 'Hi'),
-      { type: 'opaque', index: 0, opaque },
+      sealed(0, opaque),
       close(0),
-      call(1),
-      { type: 'opaque', index: 1, opaque },
+      openCall(1),
+      sealed(1, opaque),
       close(1),
     ]
     const events = told(reply(inner, 'tool-calls'))
@@ -335,7 +321,7 @@ describe('a stream for callers of Responses', () => {
 
   it("has the vendor's own encrypted reasoning unchanged", () => {
     const opaque = { family: 'openai', kind: 'encrypted', value: 'gAAA' } as const
-    const events = told(reply([open(0, 'reasoning'), { type: 'opaque', index: 0, opaque }, close(0), ...text(1, 'Hi')]))
+    const events = told(reply([open(0, 'reasoning'), sealed(0, opaque), close(0), ...text(1, 'Hi')]))
     expect(outputOf(events)).toMatchObject([{ type: 'reasoning', encrypted_content: 'gAAA' }, {}])
   })
 })
@@ -344,7 +330,7 @@ describe('a whole reply for callers of Responses', () => {
   it('[196] has every key that strict clients need, and store false', () => {
     const dialogue = dialogueOf({
       from: 'openai.responses',
-      system: [{ kind: 'text', text: 'Be brief' }],
+      system: [textPart('Be brief')],
       tools: [tideTool, { ...tideTool, name: 'patch', custom: { format: undefined } }],
       toolChoice: { kind: 'tool', name: 'patch' },
       output: { kind: 'schema', name: 'tide', description: undefined, schema: { type: 'object' }, strict: true },
@@ -426,10 +412,7 @@ describe.each([
   })
 
   it('throws for an error before the reply has begun, and writes a later one as an event', async () => {
-    const error: ReplyEvent = {
-      type: 'error',
-      error: { message: 'Overloaded', type: '', code: '', param: null, status: 503 },
-    }
+    const error = failed({ message: 'Overloaded' })
     const early = clientOf(streamOf([error]), 'text/event-stream')
     await expect(early.responses.stream(params).finalResponse()).rejects.toThrow('Overloaded')
     const late = clientOf(streamOf([start, ...text(0, 'Hi'), error]), 'text/event-stream')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { seeded } from '../../../../test/helpers/codecs.ts'
-import { AppError } from '../../lib/failure.ts'
+import { refusalOf, seeded, withOddities } from '../../../../test/helpers/codecs.ts'
+import { assistant, call, result, text, thought, user as userTurn } from '../../../../test/helpers/dialogue.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { readSealed, writeSealed } from './envelope.ts'
 import { readRequest } from './request-read.ts'
@@ -10,32 +10,14 @@ const read = (more: JsonObject = {}) => readRequest({ ...base, ...more }, {})
 const items = (...input: unknown[]) => read({ input })
 const user = { role: 'user', content: 'Hi' }
 
-const oddities: readonly unknown[] = [null, '', 0, -1, true, [], {}, [null], [[]], 'x', ['x'], { type: 'text' }]
-
-function oddly(value: unknown, random: () => number): unknown {
-  if (random() < 0.06) return oddities[Math.floor(random() * oddities.length)]
-  if (Array.isArray(value)) return value.map((entry) => oddly(entry, random))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, oddly(member, random)]))
-}
-
-/** The message of the error. */
-function refusalOf(body: JsonObject): { code: string; field: unknown; text: string } | undefined {
-  try {
-    read(body)
-  } catch (error) {
-    if (error instanceof AppError) return { code: error.code, field: error.params.field, text: error.text('en') }
-    throw error
-  }
-  return undefined
-}
+const refusal = (body: JsonObject) => refusalOf(() => read(body))
 
 describe('a request in Responses', () => {
   it('[197] may have a string as input, which is one user turn', () => {
     expect(read()).toMatchObject({
       from: 'openai.responses',
       system: [],
-      turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
+      turns: [userTurn('Hi')],
       stop: [],
       wantsUsage: true,
       extra: {},
@@ -68,24 +50,15 @@ describe('a request in Responses', () => {
       user,
     )
     expect(turns).toEqual([
-      { role: 'user', parts: [{ kind: 'text', text: 'Hi' }] },
-      {
-        role: 'assistant',
-        parts: [
-          { kind: 'reasoning', text: 'Hm', opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } },
-          { kind: 'text', text: 'Checking' },
-          { kind: 'tool-call', callId: 'call_1', name: 'f', input: '{}', isCustom: false },
-          { kind: 'tool-call', callId: 'call_2', name: 'patch', input: '***', isCustom: true },
-        ],
-      },
-      {
-        role: 'user',
-        parts: [
-          { kind: 'tool-result', callId: 'call_1', parts: [{ kind: 'text', text: 'high' }], isError: false, isCustom: false },
-          { kind: 'tool-result', callId: 'call_2', parts: [{ kind: 'text', text: 'done' }], isError: false, isCustom: true },
-        ],
-      },
-      { role: 'user', parts: [{ kind: 'text', text: 'Hi' }] },
+      userTurn('Hi'),
+      assistant(
+        thought('Hm', { family: 'openai', kind: 'encrypted', value: 'gAAA' }),
+        'Checking',
+        call('call_1', { name: 'f', input: '{}' }),
+        call('call_2', { name: 'patch', input: '***', isCustom: true }),
+      ),
+      userTurn(result('call_1', 'high'), { ...result('call_2', 'done'), isCustom: true }),
+      userTurn('Hi'),
     ])
   })
 
@@ -203,7 +176,7 @@ describe('a request in Responses', () => {
     }
     const lost = items(user, { type: 'mcp_list_tools', tools: [] }, ...cases.map(([item]) => item), user)
     expect(lost.unread).toEqual(['input.mcp_list_tools', 'input.image'])
-    expect(items(user, cases[0]?.[0] ?? {}).turns.at(-1)).toEqual({ role: 'user', parts: [{ kind: 'text', text: 'Continue.' }] })
+    expect(items(user, cases[0]?.[0] ?? {}).turns.at(-1)).toEqual(userTurn('Continue.'))
   })
 
   it('has tools that only their vendor has in a separate list, with their paths for errors', () => {
@@ -235,19 +208,19 @@ describe('a request in Responses', () => {
       [{ text: { format: { type: 'grammar' } } }, 'text.format.type'],
       [{ input: [{ role: 'system', content: [{ type: 'input_image', file_id: 'f' }] }] }, 'input[0].content'],
     ]
-    for (const [body, field] of cases) expect(refusalOf(body)).toMatchObject({ code: 'untranslatable', field })
-    expect(refusalOf({ background: false, previous_response_id: null, top_logprobs: 0, context_management: [] })).toBeUndefined()
+    for (const [body, field] of cases) expect(refusal(body)).toMatchObject({ code: 'untranslatable', field })
+    expect(refusal({ background: false, previous_response_id: null, top_logprobs: 0, context_management: [] })).toBeUndefined()
   })
 
   it('[200] is refused, by name, with items that only their vendor supports, and [177] parts of unknown types', () => {
     for (const type of ['compaction', 'item_reference', 'configuration_update']) {
-      expect(refusalOf({ input: [user, { type, id: 'x' }] })).toMatchObject({
+      expect(refusal({ input: [user, { type, id: 'x' }] })).toMatchObject({
         code: 'untranslatable',
         field: 'input[1].type',
         text: expect.stringContaining(type),
       })
     }
-    expect(refusalOf({ input: [{ role: 'user', content: [{ type: 'input_smell' }] }] })).toMatchObject({
+    expect(refusal({ input: [{ role: 'user', content: [{ type: 'input_smell' }] }] })).toMatchObject({
       field: 'input[0].content[0].type',
       text: expect.stringContaining('input_smell'),
     })
@@ -268,7 +241,7 @@ describe('a request in Responses', () => {
       [{ instructions: ['a'] }, 'instructions'],
       [{ text: { format: { type: 'json_schema', name: 'a' } } }, 'text.format.schema'],
     ]
-    for (const [body, field] of cases) expect(refusalOf(body)).toMatchObject({ code: 'field_invalid', field })
+    for (const [body, field] of cases) expect(refusal(body)).toMatchObject({ code: 'field_invalid', field })
   })
 
   it('[196] ignores store: nothing is stored', () => {
@@ -398,8 +371,8 @@ describe('a request in Responses', () => {
     for (let seed = 1; seed <= 3000; seed++) {
       const random = seeded(seed)
       // A member with any value at any path.
-      const sent = oddly(body, random) as JsonObject
-      if (refusalOf({ ...sent, model: 'm' }) === undefined) read++
+      const sent = withOddities(body, random, 0.06) as JsonObject
+      if (refusal({ ...sent, model: 'm' }) === undefined) read++
     }
     expect(read).toBeGreaterThan(100)
   })
@@ -434,7 +407,7 @@ describe('opaque state that a caller sends back', () => {
       { type: 'reasoning', summary: [], encrypted_content: writeSealed({ opaque, place: { callId: 'gone' } }) },
     )
     expect(turns[1]?.parts).toEqual([
-      { kind: 'text', text: 'A', opaque },
+      text('A', { opaque }),
       { kind: 'tool-call', callId: 'c1', name: 'f', input: '{}', isCustom: false, opaque },
       { kind: 'tool-call', callId: 'c2', name: 'f', input: '{}', isCustom: false },
     ])

@@ -1,15 +1,22 @@
 import { describe, expect, it } from 'vitest'
+import { refusalOf, written as writtenBy } from '../../../../test/helpers/codecs.ts'
 import {
-  assistantTurn,
+  assistant,
+  base64,
+  call,
   dialogueOf,
+  image,
+  instruction,
+  media,
+  result,
+  text,
+  thought,
   tideTool,
   toolTurns,
-  userTurn,
-  written as writtenBy,
-} from '../../../../test/helpers/codecs.ts'
-import { AppError } from '../../lib/failure.ts'
+  user,
+} from '../../../../test/helpers/dialogue.ts'
 import type { Quirks } from '../codec.ts'
-import type { Dialogue, MediaPart, Part } from '../dialogue.ts'
+import type { Dialogue, Part } from '../dialogue.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { openAiResponsesFormat } from './format.ts'
 
@@ -17,22 +24,14 @@ const responsesCodec = openAiResponsesFormat.codec
 const write = (dialogue: Partial<Dialogue> = {}, model = 'gpt-5.6', quirks: Quirks = {}) =>
   writtenBy(responsesCodec, dialogue, { model, quirks })
 const bodyOf = (dialogue: Partial<Dialogue> = {}, model?: string, quirks?: Quirks) => write(dialogue, model, quirks).body
-const inputOf = (...parts: Part[]) => bodyOf({ turns: [{ role: 'user', parts }] }).input
+const inputOf = (...parts: Part[]) => bodyOf({ turns: [user(...parts)] }).input
 
-function refusalOf(dialogue: Partial<Dialogue>): { code: string; field: unknown } | undefined {
-  try {
-    write(dialogue)
-  } catch (error) {
-    if (error instanceof AppError) return { code: error.code, field: error.params.field }
-    throw error
-  }
-  return undefined
-}
+const refusal = (dialogue: Partial<Dialogue>) => refusalOf(() => write(dialogue))
 
 describe('a written Responses request', () => {
   it('[113] of a Chat caller stores nothing, and requests encrypted reasoning', () => {
     const { body, lost } = write({
-      system: [{ kind: 'text', text: 'Be brief' }],
+      system: [text('Be brief')],
       tools: [tideTool],
       toolChoice: { kind: 'auto' },
       outputTokensMax: 100,
@@ -63,7 +62,7 @@ describe('a written Responses request', () => {
   })
 
   it('[93] [94] has no ids of items, only those of calls', () => {
-    expect(bodyOf({ turns: [userTurn('Hi'), ...toolTurns('high', 'toolu_1')] }).input).toEqual([
+    expect(bodyOf({ turns: [user('Hi'), ...toolTurns('high', 'toolu_1')] }).input).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
       { type: 'function_call', call_id: 'toolu_1', name: 'get_tide', arguments: '{"port":"Rye"}' },
       { type: 'function_call_output', call_id: 'toolu_1', output: 'high' },
@@ -77,10 +76,9 @@ describe('a written Responses request', () => {
   })
 
   it('[83] has no result without a call, [84] and a placeholder for a missing result', () => {
-    const [call, result] = toolTurns()
-    if (!call || !result) throw new Error('Two turns')
-    expect(bodyOf({ turns: [userTurn('Hi'), result] }).input).toHaveLength(1)
-    expect(bodyOf({ turns: [call, userTurn('Well?')] }).input).toMatchObject([
+    const [asked, answered] = toolTurns()
+    expect(bodyOf({ turns: [user('Hi'), answered] }).input).toHaveLength(1)
+    expect(bodyOf({ turns: [asked, user('Well?')] }).input).toMatchObject([
       { type: 'function_call' },
       { type: 'function_call_output', output: 'Error: (no result)' },
       { type: 'message', role: 'user' },
@@ -88,12 +86,10 @@ describe('a written Responses request', () => {
   })
 
   it('[153] [156] [157] has reasoning only if the vendor encrypted it, and never as the last item of a turn', () => {
-    const own: Part = { kind: 'reasoning', text: 'Hm', opaque: { family: 'openai', kind: 'encrypted', value: 'gAAA' } }
-    const foreign: Part = { kind: 'reasoning', text: 'Hm', opaque: { family: 'anthropic', kind: 'signature', value: 's' } }
-    const plain: Part = { kind: 'reasoning', text: 'Hm' }
-    const text: Part = { kind: 'text', text: 'Yes' }
-    const turns = (...parts: Part[]) => [{ role: 'assistant' as const, parts }, userTurn('And?')]
-    expect(bodyOf({ turns: turns(plain, foreign, own, text, own) }).input).toEqual([
+    const own = thought('Hm', { family: 'openai', kind: 'encrypted', value: 'gAAA' })
+    const foreign = thought('Hm', { family: 'anthropic', kind: 'signature', value: 's' })
+    const turns = (...parts: Part[]) => [assistant(...parts), user('And?')]
+    expect(bodyOf({ turns: turns(thought('Hm'), foreign, own, text('Yes'), own) }).input).toEqual([
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }], encrypted_content: 'gAAA' },
       { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Yes' }] },
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'And?' }] },
@@ -102,37 +98,28 @@ describe('a written Responses request', () => {
   })
 
   it("[81] has results before the user's text, [89] with failures marked, [201] and with their images", () => {
-    const call: Part = { kind: 'tool-call', callId: 'c', name: 'f', input: '', isCustom: false }
-    const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'url', url: 'https://a.test/b.png' } }
-    const result = { kind: 'tool-result' as const, callId: 'c', isCustom: false }
-    const turns = (parts: Part[]) => [
-      { role: 'assistant' as const, parts: [call] },
-      { role: 'user' as const, parts },
-    ]
-    const said: Part = { kind: 'text', text: 'Look' }
-    expect(
-      bodyOf({ turns: turns([said, { ...result, parts: [{ kind: 'text', text: 'no' }], isError: true }]) }).input,
-    ).toMatchObject([
+    const turns = (...parts: readonly (string | Part)[]) => [assistant(call('c', { input: '' })), user(...parts)]
+    expect(bodyOf({ turns: turns('Look', { ...result('c', 'no'), isError: true }) }).input).toMatchObject([
       { arguments: '{}' },
       { type: 'function_call_output', output: 'Error: no' },
       { type: 'message', content: [{ text: 'Look' }] },
     ])
-    expect(bodyOf({ turns: turns([{ ...result, parts: [image], isError: false }]) }).input).toMatchObject([
+    expect(bodyOf({ turns: turns(result('c', image())) }).input).toMatchObject([
       {},
-      { output: [{ type: 'input_image', image_url: 'https://a.test/b.png', detail: 'auto' }] },
+      { output: [{ type: 'input_image', image_url: 'https://a.example/b.png', detail: 'auto' }] },
     ])
   })
 
   it('accepts images and documents, also plain text, but no audio', () => {
-    const base64 = { kind: 'base64', mediaType: 'application/pdf', data: 'JVBERg==' } as const
+    const pdf = base64('application/pdf', 'JVBERg==')
     expect(
       inputOf(
-        { kind: 'media', media: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'iVBO' }, detail: 'low' },
-        { kind: 'media', media: 'image', source: { kind: 'file', id: 'file_1', family: 'openai' } },
-        { kind: 'media', media: 'document', source: base64, title: 'a.pdf' },
-        { kind: 'media', media: 'document', source: { kind: 'url', url: 'https://a.test/c.pdf' } },
-        { kind: 'media', media: 'document', source: { kind: 'text', mediaType: 'text/plain', text: 'hello' } },
-        { kind: 'text', text: '' },
+        media('image', base64('image/png', 'iVBO'), { detail: 'low' }),
+        media('image', { kind: 'file', id: 'file_1', family: 'openai' }),
+        media('document', pdf, { title: 'a.pdf' }),
+        media('document', { kind: 'url', url: 'https://a.test/c.pdf' }),
+        media('document', { kind: 'text', mediaType: 'text/plain', text: 'hello' }),
+        text(''),
       ),
     ).toMatchObject([
       {
@@ -145,25 +132,22 @@ describe('a written Responses request', () => {
         ],
       },
     ])
-    const turnsOf = (part: MediaPart) => ({ turns: [{ role: 'user' as const, parts: [part] }] })
-    const foreign: MediaPart = { kind: 'media', media: 'image', source: { kind: 'file', id: 'f', family: 'google' } }
-    expect(refusalOf(turnsOf(foreign))).toEqual({ code: 'untranslatable', field: 'messages' })
-    expect(refusalOf(turnsOf({ kind: 'media', media: 'audio', source: base64 }))?.code).toBe('untranslatable')
+    const foreign = media('image', { kind: 'file', id: 'f', family: 'google' })
+    expect(refusal({ turns: [user(foreign)] })).toMatchObject({ code: 'untranslatable', field: 'messages' })
+    expect(refusal({ turns: [user(media('audio', pdf))] })?.code).toBe('untranslatable')
   })
 
   it('has an image that the model generated in a user message', () => {
-    const image: MediaPart = { kind: 'media', media: 'image', source: { kind: 'base64', mediaType: 'image/png', data: 'iVBO' } }
-    const turns = [userTurn('Draw'), { role: 'assistant' as const, parts: [image] }, userTurn('Bigger')]
+    const turns = [user('Draw'), assistant(media('image', base64('image/png', 'iVBO'))), user('Bigger')]
     expect(bodyOf({ turns }).input).toMatchObject([{ role: 'user' }, { role: 'user', content: [{ type: 'input_image' }] }, {}])
   })
 
   it('[103] has new names for tools that the vendor would refuse, in choices and history too, and a map to restore them', () => {
     const name = 'mcp__server.tool/x y'
-    const call: Part = { kind: 'tool-call', callId: 'c', name, input: '{}', isCustom: false }
     const { body, toolNames } = write({
       tools: [{ ...tideTool, name }],
       toolChoice: { kind: 'tool', name },
-      turns: [userTurn('Hi'), { role: 'assistant', parts: [call] }],
+      turns: [user('Hi'), assistant(call('c', { name }))],
     })
     const given = [...(toolNames ?? [])][0]?.[0]
     expect(toolNames?.get(given ?? '')).toBe(name)
@@ -174,15 +158,8 @@ describe('a written Responses request', () => {
   it('has free-text tools for models that support them, [112] or else functions', () => {
     const format = { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } }
     const patch = { ...tideTool, name: 'patch', schema: undefined, custom: { format } }
-    const turns = [
-      userTurn('Hi'),
-      ...toolTurns().map((turn) => ({
-        ...turn,
-        parts: turn.parts.map(
-          (part): Part => (part.kind === 'tool-call' ? { ...part, name: 'patch', input: '***', isCustom: true } : part),
-        ),
-      })),
-    ]
+    const free = call('c', { name: 'patch', input: '***', isCustom: true })
+    const turns = [user('Hi'), assistant(free), user(result('c', 'high'))]
     const choice = { kind: 'tool', name: 'patch' } as const
     const native = write({ tools: [patch], turns, toolChoice: choice })
     expect(native.body).toMatchObject({
@@ -292,7 +269,7 @@ describe('a written Responses request', () => {
 
   it('[199] raises an output limit below 16, [126] and is refused if it requests no output', () => {
     expect(bodyOf({ outputTokensMax: 5 }).max_output_tokens).toBe(16)
-    expect(refusalOf({ outputTokensMax: 0 })).toEqual({ code: 'untranslatable', field: 'max_tokens' })
+    expect(refusal({ outputTokensMax: 0 })).toMatchObject({ code: 'untranslatable', field: 'max_tokens' })
   })
 
   it('[188] has the schema of the answer next to its name', () => {
@@ -314,7 +291,7 @@ describe('a written Responses request', () => {
       { role: 'developer', content: [{ text: expect.stringContaining('JSON') }] },
       {},
     ])
-    expect(bodyOf({ output, turns: [userTurn('Answer in JSON')] }).input).toHaveLength(1)
+    expect(bodyOf({ output, turns: [user('Answer in JSON')] }).input).toHaveLength(1)
   })
 
   it("keeps members shared by OpenAI's formats, and reports those of others", () => {
@@ -352,29 +329,28 @@ describe('a written Responses request', () => {
     const system = ['x-anthropic-billing-header: cc_version=2', 'Be brief', 'In English'].map(
       (text) => ({ kind: 'text', text }) as const,
     )
-    const later = { role: 'system' as const, parts: [{ kind: 'text', text: 'Now in French' } as const] }
-    const { instructions, input } = bodyOf({ system, turns: [userTurn('Hi'), later] })
+    const later = instruction('Now in French')
+    const { instructions, input } = bodyOf({ system, turns: [user('Hi'), later] })
     expect(instructions).toBe('Be brief\n\nIn English')
     expect(input).toMatchObject([{ role: 'user' }, { role: 'developer', content: [{ text: 'Now in French' }] }])
-    expect(bodyOf({ turns: [userTurn('Hi'), later] }, 'gpt-4o').input).toMatchObject([{}, { role: 'system' }])
+    expect(bodyOf({ turns: [user('Hi'), later] }, 'gpt-4o').input).toMatchObject([{}, { role: 'system' }])
   })
 
   it('may have only instructions, but is refused if it is empty', () => {
-    const system = [{ kind: 'text', text: 'Say hi' } as const]
+    const system = [text('Say hi')]
     expect(bodyOf({ system, turns: [] })).toMatchObject({ input: [{ role: 'developer', content: [{ text: 'Say hi' }] }] })
-    expect(refusalOf({ turns: [userTurn('')] })).toEqual({ code: 'untranslatable', field: 'messages' })
+    expect(refusal({ turns: [user('')] })).toMatchObject({ code: 'untranslatable', field: 'messages' })
   })
 
   it('is refused with a prefilled answer, except from callers in whose format it is an ordinary message', () => {
-    const turns = [userTurn('Hi'), assistantTurn('The answer is')]
-    expect(refusalOf({ from: 'anthropic.messages', turns })).toEqual({ code: 'untranslatable', field: 'messages' })
-    expect(refusalOf({ turns })).toBeUndefined()
+    const turns = [user('Hi'), assistant('The answer is')]
+    expect(refusal({ from: 'anthropic.messages', turns })).toMatchObject({ code: 'untranslatable', field: 'messages' })
+    expect(refusal({ turns })).toBeUndefined()
   })
 
   it('keeps a prompt-cache breakpoint for models that support it', () => {
-    const part: Part = { kind: 'text', text: 'Long', cache: { ttl: '1h' } }
-    const content = (model: string) =>
-      bodyOf({ turns: [{ role: 'user', parts: [part] }] }, model).input as readonly { content: JsonObject[] }[]
+    const part: Part = text('Long', { cache: { ttl: '1h' } })
+    const content = (model: string) => bodyOf({ turns: [user(part)] }, model).input as readonly { content: JsonObject[] }[]
     expect(content('gpt-5.6')[0]?.content[0]).toMatchObject({ prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } })
     expect(content('gpt-5')[0]?.content[0]).not.toHaveProperty('prompt_cache_breakpoint')
   })

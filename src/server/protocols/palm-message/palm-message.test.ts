@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { assistantTurn, readContext, summary, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import { readContext, summary, written } from '../../../../test/helpers/codecs.ts'
+import { assistant, text, user } from '../../../../test/helpers/dialogue.ts'
 import type { Codec } from '../codec.ts'
 import { palmMessageFormat } from './format.ts'
 
 const palmMessage: Codec = palmMessageFormat.codec
+
 const read = (answer: object) => summary(palmMessage.readReply({ ...answer }, readContext()))
 
 describe('a reply of PaLM', () => {
@@ -18,8 +20,8 @@ describe('a reply of PaLM', () => {
 describe('a request to PaLM', () => {
   it('has separate instructions, two alternating authors, and values within their ranges', () => {
     const { body, lost } = written(palmMessage, {
-      system: [{ kind: 'text', text: 'Be brief' }],
-      turns: [assistantTurn('Welcome.'), userTurn('Hi')],
+      system: [text('Be brief')],
+      turns: [assistant('Welcome.'), user('Hi')],
       sampling: { temperature: 1.8, topP: 0.5, topK: 3 },
       stop: ['END'],
     })

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { readContext, readFrames, summary, tideTool, toolTurns, userTurn, written } from '../../../../test/helpers/codecs.ts'
+import { readContext, readFrames, summary, written } from '../../../../test/helpers/codecs.ts'
+import { text, tideTool, toolTurns, user } from '../../../../test/helpers/dialogue.ts'
+import type { Codec } from '../codec.ts'
 import { sparkChatFormat } from './format.ts'
 import { sparkVersionOf } from './models.ts'
 
-const sparkChat = sparkChatFormat.codec
+const sparkChat: Codec = sparkChatFormat.codec
+
 const frame = (status: number, text: object, usage?: object) =>
   JSON.stringify({
     header: { code: 0, message: 'Success', sid: 's', status },
@@ -62,7 +65,7 @@ describe('a request to Spark', () => {
     const { body, lost } = written(
       sparkChat,
       {
-        system: [{ kind: 'text', text: 'Be brief' }],
+        system: [text('Be brief')],
         sampling: { temperature: 0, topK: 40, topP: 0.5 },
         outputTokensMax: 100_000,
         user: 'u-7',
@@ -85,12 +88,12 @@ describe('a request to Spark', () => {
   })
 
   it('has instructions as user text for versions without system messages', () => {
-    const { body } = written(sparkChat, { system: [{ kind: 'text', text: 'Be brief' }] }, { model: 'SparkDesk-v2.1' })
+    const { body } = written(sparkChat, { system: [text('Be brief')] }, { model: 'SparkDesk-v2.1' })
     expect(body.payload).toEqual({ message: { text: [{ role: 'user', content: 'Be brief\nHello' }] } })
   })
 
   it('contains functions if the version supports them, and past calls as text', () => {
-    const given = { tools: [tideTool], turns: [userTurn('Tide?'), ...toolTurns()] }
+    const given = { tools: [tideTool], turns: [user('Tide?'), ...toolTurns()] }
     expect(written(sparkChat, given, { model }).body.payload).toMatchObject({
       message: {
         text: [{ role: 'user' }, { role: 'assistant', content: expect.stringContaining('get_tide') }, { role: 'user' }],
