@@ -11,6 +11,7 @@ const budget = { entryKb: 160, visitKb: 250 }
 const steps = [
   { name: 'format and lint', run: () => runNode(commandOf('@biomejs/biome', 'biome'), ['ci', '--reporter=default']) },
   { name: 'types', run: () => runNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.json']) },
+  { name: 'unused exports', run: () => runNode('scripts/unused-exports.mjs') },
   { name: 'generated documents', run: () => runNode('scripts/docs.mjs', ['--check']) },
   { name: 'size of the console', run: checkBundle },
   { name: 'weight of every screen', slow: true, run: () => runNode('scripts/bench-web.mjs', ['--weight']) },

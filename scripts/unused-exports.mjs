@@ -4,8 +4,13 @@ import { join, posix } from 'node:path'
 import { root } from './lib/process.mjs'
 import { unusedExports } from './lib/unused-exports.mjs'
 
-/** Loaded by the name of their file: configurations, and what a test runner or a worker starts. */
-const isLoadedByName = (path) => /\.config\.ts$|^test\/helpers\/(?:global|canary)-setup\.ts$/.test(path)
+/** Loaded by the name of their file: configurations of tools, what they start, and types that tests compile against. */
+const loadedByName = [
+  /\.config\.ts$/,
+  /^test\/helpers\/(?:global-setup|canary-setup|canary-tally)\.ts$/,
+  /^test\/wire-types\/wire-types\.ts$/,
+]
+const isLoadedByName = (path) => loadedByName.some((pattern) => pattern.test(path))
 
 const folders = ['src', 'test', 'scripts'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true }).map((path) => posix.join(folder, path.replaceAll('\\', '/'))),

@@ -1,99 +1,74 @@
-// The exports that no other file imports, found by the lines of imports and exports. All files are formatted, so that each of these
-// statements begins a line.
+// The exports that no other file imports.
 import { posix } from 'node:path'
+import { parseSync } from 'vite'
 
-/** A statement with `from`, in one line or several. */
-const fromStatement = /^(?:import|export)\s+(?:type\s+)?([\w\s{},*]*?)\s+from\s+['"]([^'"]+)['"]/gm
 /** `import('…')` of a module or of a type. */
 const laterImport = /\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
-const declaration = /^export\s+(?:declare\s+|abstract\s+|async\s+)*(?:const|let|function|class|interface|type|enum)\*?\s+(\w+)/gm
-const pattern = /^export\s+const\s+[{[]([^=]*)[}\]]\s*=/gm
-const list = /^export\s+(?:type\s+)?\{([^}]*)\}(?!\s*from)/gm
-const defaultExport = /^export\s+default\s/m
 
 /**
  * The unused exports of these files: a sentence for each. `isLoadedByName` tells which files are loaded by something else than an import:
  * their exports are not examined.
  */
 export function unusedExports(files, isLoadedByName = () => false) {
-  const used = usedNames(files)
-  return files
+  const modules = files.map(moduleOf)
+  const used = usesOf(modules)
+  return modules
     .filter(({ path }) => !isLoadedByName(path))
-    .flatMap(({ path, text }) =>
-      [...new Set(exportsOf(text))]
-        .filter((name) => !used.has(`${moduleOf(path)} ${name}`) && !used.has(`${moduleOf(path)} *`))
-        .map((name) => `${path}: ${name} ${isMentioned(text, name) ? 'is used only there' : 'is used nowhere'}`),
+    .flatMap(({ path, name, text, exported }) =>
+      exported
+        .filter((each) => !used.has(`${name} ${each}`) && !used.has(`${name} *`))
+        .map((each) => `${path}: ${each} ${isMentioned(text, each) ? 'is used only there' : 'is used nowhere'}`),
     )
 }
 
-/** The exported names of a file. */
-function exportsOf(text) {
-  return [
-    ...[...text.matchAll(declaration)].map(([, name]) => name),
-    ...[...text.matchAll(pattern)].flatMap(([, names]) => namesOf(names.replaceAll(':', ' as '))),
-    ...[...text.matchAll(list)].flatMap(([, names]) => namesOf(names)),
-    ...[...text.matchAll(fromStatement)].flatMap(([statement, clause]) =>
-      statement.startsWith('export') ? inBraces(clause).map(after) : [],
-    ),
-    ...(defaultExport.test(text) ? ['default'] : []),
+/** A file with what it exports, what it imports as `path name`, and what it loads later. The name `*` stands for all exports. */
+function moduleOf({ path, text }) {
+  const { errors, module } = parseSync(path, text)
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0].message}`)
+  const entries = module.staticExports.flatMap((each) => each.entries)
+  const imported = [
+    ...module.staticImports.flatMap(({ moduleRequest, entries: all }) => all.map((each) => ({ ...each, moduleRequest }))),
+    ...entries.filter(({ moduleRequest }) => moduleRequest),
   ]
-}
-
-/** What is imported by any file, each as `path name`; the name is `*` for all exports of a file. */
-function usedNames(files) {
-  const used = new Set()
-  const words = new Map()
-  for (const { path, text } of files) {
-    for (const [, clause, specifier] of text.matchAll(fromStatement))
-      for (const name of importedBy(clause)) used.add(`${resolved(path, specifier)} ${name}`)
-    for (const [, specifier] of text.matchAll(laterImport)) {
-      const target = resolved(path, specifier)
-      words.set(target, `${words.get(target) ?? ''}\n${text}`)
-    }
+  return {
+    path,
+    text,
+    name: scriptOf(path),
+    exported: entries.filter(({ exportName }) => exportName.kind !== 'None').map(({ exportName }) => nameOf(exportName)),
+    imported: imported.map(({ moduleRequest, importName }) => `${resolved(path, moduleRequest.value)} ${nameOf(importName)}`),
+    later: [...text.matchAll(laterImport)].map(([, specifier]) => resolved(path, specifier)),
   }
-  // A module that is loaded later gives what its importers mention.
-  for (const { path, text } of files) {
-    const importers = words.get(moduleOf(path))
-    if (importers === undefined) continue
-    for (const name of exportsOf(text)) if (new RegExp(`\\b${name}\\b`).test(importers)) used.add(`${moduleOf(path)} ${name}`)
-  }
-  return used
 }
 
-/** The names that a clause imports: `a, { b as c, type d }`, `* as e`. */
-function importedBy(clause) {
-  const outside = clause.replace(/\{[^}]*\}/, '').replace(/[\s,]/g, '')
-  if (outside.startsWith('*')) return ['*']
-  return [...inBraces(clause).map(before), ...(outside === '' ? [] : ['default'])]
+/** Everything that is imported. Of a module that is loaded later, these are the exports that its importers mention. */
+function usesOf(modules) {
+  const mentioned = modules.flatMap(({ name, exported }) => {
+    const importers = modules.filter(({ later }) => later.includes(name))
+    return exported.filter((each) => importers.some(({ text }) => wordOf(each).test(text))).map((each) => `${name} ${each}`)
+  })
+  return new Set([...modules.flatMap(({ imported }) => imported), ...mentioned])
 }
 
-function inBraces(clause) {
-  return (/\{([^}]*)\}/.exec(clause)?.[1] ?? '')
-    .split(',')
-    .map((each) => each.trim().replace(/^type\s+/, ''))
-    .filter((each) => each !== '')
+function nameOf({ kind, name }) {
+  if (kind === 'Name') return name
+  return kind === 'Default' ? 'default' : '*'
 }
-
-function namesOf(names) {
-  return inBraces(`{${names}}`).map((each) => after(each).replace(/^\.\.\./, ''))
-}
-
-const before = (name) => name.split(/\s+as\s+/)[0]
-const after = (name) => name.split(/\s+as\s+/).at(-1)
 
 /** Whether a file mentions one of its exports in another place than its declaration. */
 function isMentioned(text, name) {
-  return (text.match(new RegExp(`\\b${name}\\b`, 'g'))?.length ?? 0) > 1
+  return text.split(wordOf(name)).length > 2
 }
 
-/** A declaration file describes the script next to it. */
-function moduleOf(path) {
+const wordOf = (name) => new RegExp(`\\b${name}\\b`)
+
+/** The script that a declaration file describes, or the file itself. */
+function scriptOf(path) {
   return path.replace(/\.d\.mts$/, '.mjs')
 }
 
-/** The path in the repository that a specifier names; built modules are those of their sources. */
+/** The file in the repository that a specifier names; a built module is that of its source. */
 function resolved(from, specifier) {
   if (!specifier.startsWith('.')) return specifier
   const path = posix.join(posix.dirname(from), specifier.replace(/\?.*$/, ''))
-  return moduleOf(path.startsWith('dist/') ? path.replace(/^dist\//, 'src/').replace(/\.js$/, '.ts') : path)
+  return scriptOf(path.startsWith('dist/') ? path.replace(/^dist\//, 'src/').replace(/\.js$/, '.ts') : path)
 }

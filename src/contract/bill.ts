@@ -47,7 +47,7 @@ export interface FixedBill extends Total {
   readonly calls: number
 }
 
-export interface BillLine {
+interface BillLine {
   readonly bucket: Bucket
   readonly tokens: number
   /** The factor on the input price; 1 for the input itself. */
@@ -57,7 +57,7 @@ export interface BillLine {
   readonly units: Decimal
 }
 
-export interface ToolLine {
+interface ToolLine {
   readonly name: string
   readonly count: number
   readonly usd: number
@@ -65,7 +65,7 @@ export interface ToolLine {
   readonly units: Decimal
 }
 
-export interface OtherLine {
+interface OtherLine {
   readonly model: string
   readonly tokens: number
   /** Before the group ratio. */

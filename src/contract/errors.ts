@@ -548,7 +548,3 @@ export const errors = {
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof errors
-
-export function errorKind(code: ErrorCode): ErrorKind {
-  return errors[code]
-}

@@ -124,7 +124,7 @@ export function toolCalls({ tool_calls: calls, tool_prices: prices }: Factors): 
   return numbersIn(calls).map(([name, count]) => ({ name, count, usd: new Map(numbersIn(prices)).get(name) }))
 }
 
-export interface ToolCall {
+interface ToolCall {
   readonly name: string
   readonly count: number
   readonly usd: number | undefined

@@ -13,7 +13,7 @@ export interface ModelEnd {
 }
 
 /** The vendors that the table knows, by the key of their channel type. */
-export type EndingVendor = 'openai' | 'anthropic' | 'gemini' | 'vertex' | 'bedrock'
+type EndingVendor = 'openai' | 'anthropic' | 'gemini' | 'vertex' | 'bedrock'
 
 interface ListedEnd extends ModelEnd {
   readonly vendor: EndingVendor

@@ -12,11 +12,6 @@ export function isSameModel(sent: string, answered: string): boolean {
   return meets(one.date, other.date) && meets(one.version, other.version)
 }
 
-/** The plain name: without path, region, date, version and `-latest`, in lower case, with `-` for `.`. */
-export function plainModelName(name: string): string {
-  return partsOf(name).base
-}
-
 /** Names of deployments, endpoints, assistants and routers: which model answers them is decided behind them. */
 export function namesNoModel(name: string): boolean {
   const last = name.slice(name.lastIndexOf('/') + 1)

@@ -1,9 +1,7 @@
 /** Quota is an integer number of units; one US dollar is `QuotaPerUnit` units, by default this many. */
 export const quotaPerUsd = 500_000
 
-/** A model ratio of 1 costs one unit per token, which is this many US dollars per million tokens. */
-export const usdPerMillionAtRatioOne = 2
-
+/** A model ratio of 1 costs one unit per token: with the default, 2 US dollars per million tokens. */
 export function ratioToUsdPerMillion(ratio: number, unitsPerUsd: number = quotaPerUsd): number {
   return (ratio * 1_000_000) / unitsPerUsd
 }
@@ -18,7 +16,7 @@ export function tidy(value: number): number {
 }
 
 /** The display of quota on a site: in dollars, or in units. */
-export interface QuotaDisplay {
+interface QuotaDisplay {
   readonly inCurrency: boolean
   /** Units of one US dollar. */
   readonly perUsd: number

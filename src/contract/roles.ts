@@ -3,7 +3,7 @@ import type { Text } from './text.ts'
 
 /** The only place that knows role numbers. */
 export const role = { ordinary: 1, admin: 10, root: 100 } as const
-export type Role = (typeof role)[keyof typeof role]
+type Role = (typeof role)[keyof typeof role]
 
 export const roleLabels: Readonly<Record<Role, { label: Text; color: string }>> = {
   1: { label: { zh: '普通用户', en: 'User' }, color: 'gray' },

@@ -60,7 +60,7 @@ export type Sent<R extends Route> = (R['params'] extends z.ZodType ? { params: G
   (R['body'] extends z.ZodType ? { body: Given<R['body']> } : { body?: undefined })
 
 /** The result of a handler: the data, the data with the declared extra fields, or the chunks of a text. */
-export type Answer<R extends Route> = R['text'] extends object
+type Answer<R extends Route> = R['text'] extends object
   ? AsyncIterable<string>
   : R['extra'] extends z.ZodType
     ? { data: z.input<R['reply']>; extra: z.input<R['extra']> }

@@ -150,7 +150,7 @@ export const envSchema = z.object({
 })
 
 /** Settings that must not stay in the environment of the process after they were read. */
-export const secretSettings = [
+const secretSettings = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'REDIS_URL',

@@ -11,7 +11,7 @@ import { newMetrics } from './lib/metrics.ts'
 import type { Core } from './options/core.ts'
 import { openOptions } from './options/store.ts'
 
-export interface OpenCore {
+interface OpenCore {
   readonly core: Core
   /** Path of a master key that this call has generated. */
   readonly createdKey: string | undefined

@@ -8,7 +8,7 @@ import { portWanted, roleVariable, type StopSignal, socketVariable, stopSignals 
 import { randomText } from './lib/ids.ts'
 import { type BoundPort, bindPort } from './lib/node-internals.ts'
 
-export interface Start {
+interface Start {
   /** Number of processes that serve, at least 2. */
   readonly workers: number
   readonly host: string

@@ -14,7 +14,7 @@ export interface Scene {
   open(ground: Ground): Promise<void>
 }
 
-export interface Ground {
+interface Ground {
   readonly page: Page
   readonly stage: Stage
   readonly ids: SceneIds

@@ -104,7 +104,7 @@ export const programs: Readonly<Record<string, Program>> = {
   'AI SDK, Google': withAiSdk('google'),
 }
 
-export interface Run {
+interface Run {
   readonly status: number | null
   readonly output: string
   /** The folder in which it worked. */

@@ -7,7 +7,7 @@ const link = 'other-machine'
 const [near, far] = ['198.51.100.1', '198.51.100.2']
 
 /** A machine with an address of its own: its connections arrive over the network, as those of users do. */
-export interface OtherMachine {
+interface OtherMachine {
   readonly address: string
   /** The address under which it reaches this machine. */
   readonly server: string

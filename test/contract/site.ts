@@ -28,7 +28,7 @@ const people = {
 type Person = keyof typeof people
 export type Who = 'nobody' | 'root' | Person
 
-export interface Sent {
+interface Sent {
   readonly call: string
   /** Root by default. */
   readonly as?: Who

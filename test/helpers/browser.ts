@@ -72,7 +72,7 @@ export interface PageSettings {
   readonly storage?: Exclude<BrowserContextOptions['storageState'], string | undefined>
 }
 
-export interface OpenPage {
+interface OpenPage {
   readonly page: Page
   /** Console errors, uncaught exceptions and failed loads so far. */
   readonly problems: string[]

@@ -8,7 +8,7 @@ import { allOptions } from '../../src/contract/options/index.ts'
 export const isWatched = process.env.CANARIES === '1'
 
 /** The places that must not contain secrets. */
-export type Place = 'logs' | 'refusals' | 'metrics' | 'output of processes'
+type Place = 'logs' | 'refusals' | 'metrics' | 'output of processes'
 
 interface Seen {
   readonly secrets: Map<string, string>
@@ -114,7 +114,7 @@ function formsOf(secret: string): Set<string> {
   ])
 }
 
-export interface Finding {
+interface Finding {
   readonly source: string
   readonly secret: string
   readonly place: Place

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 
 /** A number or document that a text cites, its position, and the name under which it has to exist. */
-export interface Citation {
+interface Citation {
   readonly file: string
   /** `notes 3.5`, `case 72`, `T101`, `P5`, or the path of a document. */
   readonly cited: string

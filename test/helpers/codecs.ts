@@ -175,7 +175,7 @@ export function seeded(seed: number): () => number {
 }
 
 /** Invalid streams: the samples shuffled, repeated, cut and with members of any kind. */
-export function hostileStreams(samples: readonly StreamEvent[], count: number): StreamEvent[][] {
+function hostileStreams(samples: readonly StreamEvent[], count: number): StreamEvent[][] {
   return Array.from({ length: count }, (_, seed) => {
     const random = seeded(seed + 1)
     const pick = <T>(values: readonly T[]): T | undefined => values[Math.floor(random() * values.length)]

@@ -5,7 +5,7 @@ import type { TestDatabase } from './databases.ts'
 import { listeningPort } from './listening.ts'
 
 /** When the connection of the next COMMIT breaks, and whether later connections reach the database. */
-export interface Loss {
+interface Loss {
   /**
    * `unsent`: the database never sees the COMMIT and ends the transaction. `unanswered`: it commits, and the answer is lost.
    * `delayed`: the COMMIT is held back until `deliver`, and the transaction stays open.
@@ -14,7 +14,7 @@ export interface Loss {
   readonly afterwards: 'reachable' | 'away'
 }
 
-export interface CommitProxy {
+interface CommitProxy {
   /** The same database, reached through the proxy. */
   readonly database: TestDatabase
   loseNext(loss: Loss): void

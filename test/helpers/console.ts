@@ -42,7 +42,7 @@ export interface TestConsole {
   stop(): Promise<void>
 }
 
-export interface Given {
+interface Given {
   readonly as?: Signed
   readonly headers?: Record<string, string>
   readonly body?: unknown

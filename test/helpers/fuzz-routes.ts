@@ -10,7 +10,7 @@ const left =
   /\/update|data\/check|test_mail|channel\/(test|fetch_models)|model_changes|destination\/:id\/test|quality_check\/:id\/run/
 
 /** The requests so far: their number, and the duration of the slowest reply. */
-export interface Fuzzed {
+interface Fuzzed {
   readonly count: number
   readonly slowestMs: number
 }

@@ -7,7 +7,7 @@ import { closing, listening } from './listening.ts'
 /** A fault of a simulated endpoint. */
 export type Trouble = 'slow' | 'huge' | 'redirect' | 'html' | 'failing' | 'list'
 
-export interface PeerRequest {
+interface PeerRequest {
   readonly path: string
   readonly authorization: string
   readonly form: Readonly<Record<string, string>>

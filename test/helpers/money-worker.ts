@@ -7,7 +7,7 @@ import type { TestDatabase } from './databases.ts'
 
 const script = fileURLToPath(new URL('./money-worker.mjs', import.meta.url))
 
-export interface MoneyWork {
+interface MoneyWork {
   /** An operation of `money-worker.mjs`, with its parameters. */
   readonly move: Record<string, unknown>
   /** Ids of the users, which are used in turn. */

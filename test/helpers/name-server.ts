@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 export type Said = readonly string[] | Alias | 'NXDOMAIN' | 'SERVFAIL' | 'silence'
 
 /** A CNAME record: the canonical name and its addresses. */
-export interface Alias {
+interface Alias {
   readonly alias: string
   readonly addresses: readonly string[]
 }

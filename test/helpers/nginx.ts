@@ -12,7 +12,7 @@ if (!hasNginx) process.stderr.write('\n  !! nginx is not installed: the tests be
 /** The configuration that is shipped to operators. */
 const shipped = new URL('../../deploy/nginx.conf', import.meta.url)
 
-export interface NginxChanges {
+interface NginxChanges {
   /** Directives of the location that the shipped file lacks. */
   readonly more?: string
   /** The path of the location, which is passed on as it is. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /** The results of ordinary callers: all statuses, their number, and the 99th percentile of the durations. */
-export interface CallerResults {
+interface CallerResults {
   readonly statuses: readonly (number | string)[]
   readonly count: number
   readonly slowestMs: number

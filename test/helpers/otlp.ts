@@ -31,7 +31,7 @@ message HistogramPoint { fixed64 count = 4; double sum = 5; repeated fixed64 buc
 
 type Attributes = Readonly<Record<string, unknown>>
 
-export interface ReceivedSpan {
+interface ReceivedSpan {
   readonly traceId: string
   readonly spanId: string
   readonly parentId: string
@@ -49,18 +49,18 @@ export interface ReceivedSpan {
 }
 
 /** The instrumentation scope of a span or a metric, and the conventions that it and its resource follow. */
-export interface Schema {
+interface Schema {
   readonly scope: string
   readonly url: string
   readonly resourceUrl: string
 }
 
-export interface ReceivedMetric {
+interface ReceivedMetric {
   readonly unit: string
   readonly schema: Schema
 }
 
-export interface ReceivedPoint {
+interface ReceivedPoint {
   readonly attributes: Attributes
   readonly value?: number
   readonly count?: number

@@ -10,7 +10,7 @@ export async function furnish(server: ServerProcess, url: string): Promise<strin
   return `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })).key}`
 }
 
-export interface PacedCallers {
+interface PacedCallers {
   /** Answers with another status than 200 or without their end, and connections that failed. */
   readonly failures: readonly string[]
   /** Request ids of the answers that came whole. */

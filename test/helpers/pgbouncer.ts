@@ -13,7 +13,7 @@ if (!hasPgbouncer) process.stderr.write('\n  !! pgbouncer is not installed: the 
 /** It refuses to run as root: then it runs as `nobody`. */
 const nobody = 65_534
 
-export interface Pgbouncer {
+interface Pgbouncer {
   /** The address of the database behind it. */
   readonly url: string
   stop(): Promise<void>

@@ -6,7 +6,7 @@ export interface RunningProxy {
   stop(): Promise<void>
 }
 
-export interface ProxyStart {
+interface ProxyStart {
   readonly command: string
   readonly args: readonly string[]
   /** The folder with its settings, which is deleted when the proxy has stopped. */

@@ -13,7 +13,7 @@ export interface Receiver {
   stop(): Promise<void>
 }
 
-export interface ReceivedCall {
+interface ReceivedCall {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string

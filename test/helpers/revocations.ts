@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { goodPassword } from './accounts.ts'
 
 /** Where a change is made: by root, on one node. It trusts the `X-Forwarded-For` of this machine. */
-export interface ChangingSite {
+interface ChangingSite {
   readonly url: string
   call<Data>(line: string, body?: unknown): Promise<Data>
   /** The address of the simulated upstream, and a model with a price. */
@@ -11,7 +11,7 @@ export interface ChangingSite {
   readonly model: string
 }
 
-export interface Revocation {
+interface Revocation {
   /** Asks for what is allowed before `revoke` and refused after it; returns the status, or the code of a refusal with status 200. */
   ask(url: string): Promise<string>
   /** Resolves with the answer to the call that makes the change. */

@@ -5,7 +5,7 @@ import { vi } from 'vitest'
 
 export const sluiceProgram = fileURLToPath(new URL('../../dist/server/sluice.js', import.meta.url))
 
-export interface Ran {
+interface Ran {
   readonly code: number
   readonly output: string
   readonly errors: string

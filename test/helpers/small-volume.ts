@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** A separate volume of a few megabytes. Requires the permission to mount. */
-export interface SmallVolume {
+interface SmallVolume {
   readonly path: string
   /** Fills the volume to the last byte. */
   fill(): void

@@ -15,7 +15,7 @@ export interface SmtpServer {
   stop(): Promise<void>
 }
 
-export interface ReceivedMail {
+interface ReceivedMail {
   readonly from: string
   readonly recipients: readonly string[]
   readonly secure: boolean

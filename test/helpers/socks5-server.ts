@@ -2,7 +2,7 @@ import net from 'node:net'
 import { listeningPort } from './listening.ts'
 
 /** A small SOCKS5 proxy that connects every request to one loopback port and records the requested targets. */
-export interface SocksServer {
+interface SocksServer {
   readonly port: number
   readonly asked: { readonly host: string; readonly port: number; readonly user: string }[]
   stop(): Promise<void>

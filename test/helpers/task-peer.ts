@@ -3,7 +3,7 @@ import { closing, listening } from './listening.ts'
 
 type Json = Record<string, unknown>
 
-export interface Asked {
+interface Asked {
   readonly method: string
   readonly path: string
   readonly headers: IncomingMessage['headers']

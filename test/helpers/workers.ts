@@ -3,7 +3,7 @@ import { vi } from 'vitest'
 import type { ServerProcess } from './process.ts'
 
 /** One of several processes of a start (WORKERS), as Linux reports it. */
-export interface ServingProcess {
+interface ServingProcess {
   readonly pid: number
   readonly role: string
 }

@@ -11,7 +11,7 @@ export interface Understood {
   readonly usage: { readonly input: number; readonly output: number; readonly cached: number }
 }
 
-export interface Asked {
+interface Asked {
   readonly url: string
   readonly key: string
   readonly model: string

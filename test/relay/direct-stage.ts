@@ -4,7 +4,7 @@ import { sharedStages } from './shared-stage.ts'
 import { httpUpstream, stage } from './stage.ts'
 
 /** One request that a simulated vendor got. */
-export interface Heard {
+interface Heard {
   readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders

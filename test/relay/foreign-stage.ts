@@ -125,7 +125,7 @@ const chat: Vendor = {
 }
 
 /** Upstreams that do not speak Responses. */
-export const foreign = { Anthropic: anthropic, Gemini: gemini, 'Chat alone': chat } as const
+const foreign = { Anthropic: anthropic, Gemini: gemini, 'Chat alone': chat } as const
 
 export type Foreign = keyof typeof foreign
 

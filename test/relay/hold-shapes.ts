@@ -164,7 +164,7 @@ function recording(model: string): FormData {
 }
 
 /** Silence of that many seconds: 8 bits, 8 kHz. */
-export function wav(seconds: number): Buffer {
+function wav(seconds: number): Buffer {
   const samples = 8_000 * seconds
   const head = Buffer.alloc(44)
   head.write('RIFF', 0)

@@ -1,7 +1,7 @@
 /** Names of members that every object inherits. */
 export const inheritedNames = ['constructor', 'toString', '__proto__', 'hasOwnProperty'] as const
 
-export interface Mutation {
+interface Mutation {
   /** The changed place, for failure messages. */
   readonly place: string
   readonly value: unknown
@@ -50,7 +50,7 @@ function withNames(object: unknown): unknown {
 
 const schema = { type: 'object', properties: { city: { type: 'string', enum: ['a'] } }, required: ['city'] }
 
-export interface Sample {
+interface Sample {
   readonly path: string
   readonly body: Readonly<Record<string, unknown>>
 }

@@ -25,7 +25,7 @@ export const formatPairs: readonly FormatPair[] = [
 
 export const paths: Readonly<Record<PairFormat, string>> = { openai: '/v1/chat/completions', anthropic: '/v1/messages' }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -48,7 +48,7 @@ export interface CaseChannel {
   forgive(): void
 }
 
-export interface Charged {
+interface Charged {
   readonly prompt: number
   readonly completion: number
   readonly quota: number
@@ -253,7 +253,7 @@ export async function idle(server: TestServer): Promise<void> {
   })
 }
 
-export interface Read {
+interface Read {
   readonly said: string
   /** `done`: the regular end, also of a whole answer. `error`: an error in the caller's format. */
   readonly ending: 'done' | 'error' | 'none'
@@ -355,7 +355,7 @@ export function wholeOf(speaks: PairFormat, said: string): string {
   })
 }
 
-export interface Stream {
+interface Stream {
   /** Everything before the first text. */
   readonly head: string
   text(said: string): string

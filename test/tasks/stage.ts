@@ -7,7 +7,7 @@ import { addChannel, addToken, books } from '../helpers/seed.ts'
 import { startTaskPeer } from '../helpers/task-peer.ts'
 
 export const upstreamKey = 'task-peer-key-0123456789'
-export const drawingModels =
+const drawingModels =
   'mj_imagine,mj_upscale,mj_variation,mj_reroll,mj_blend,mj_describe,mj_shorten,mj_uploads,swap_face,mj_inpaint,mj_modal'
 /** Units of a drawing at the default price of 0.1 dollars, and at half of it. */
 export const [drawingUnits, smallUnits] = [50_000, 25_000]
@@ -68,9 +68,9 @@ export async function taskStage(kind: DatabaseKind) {
   }
 }
 
-export type TaskStage = Awaited<ReturnType<typeof taskStage>>
+type TaskStage = Awaited<ReturnType<typeof taskStage>>
 
-export interface TaskSuite {
+interface TaskSuite {
   readonly stage: TaskStage
   /** The amount spent since the case began, and the number of charges and refunds. */
   since(): Promise<{ spent: number; charges: number; refunds: number }>

@@ -14,7 +14,7 @@ export interface AlertParam {
   readonly max: number
 }
 
-export interface AlertRuleText {
+interface AlertRuleText {
   readonly label: Text
   readonly help: Text
   /** The kind of subject that is measured; the scope of a rule selects subjects by id or name. */
@@ -93,7 +93,7 @@ const p95Rule = (subject: 'channel' | 'model' | 'site', label: Text, says: Text)
   ],
 })
 
-export const alertRules = {
+const alertRules = {
   'channel-success': successRule(
     'channel',
     { zh: '渠道成功率低', en: 'Low success rate of a channel' },

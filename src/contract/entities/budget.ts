@@ -10,7 +10,7 @@ export type BudgetScope = (typeof budgetScopes)[number]
 /**
  * The window of a budget: a sliding number of seconds, a day, a week (from Monday) or a month in the site's time zone, or all time.
  */
-export const budgetPeriods = ['sliding', 'day', 'week', 'month', 'total'] as const
+const budgetPeriods = ['sliding', 'day', 'week', 'month', 'total'] as const
 export type BudgetPeriod = (typeof budgetPeriods)[number]
 
 export const budgetScopeLabels: Readonly<Record<BudgetScope, Text>> = {
@@ -101,4 +101,3 @@ export type BudgetChange = z.output<typeof budgetChange>
 
 /** Another amount for the current window and those after it, `windows` in total; 0 windows end an override. */
 export const budgetOverride = z.object({ amount, windows: z.int().min(0).max(budgetLimits.windowsMax) })
-export type BudgetOverride = z.output<typeof budgetOverride>

@@ -13,7 +13,7 @@ export type Choice = (typeof choices)[number]
 export const weightBase = 10
 
 /** The limits of a channel that can be exhausted, so that it has no room for a request. */
-export const channelLimits = ['concurrency', 'requests-per-minute', 'tokens-per-minute', 'quota-per-day', 'budget'] as const
+const channelLimits = ['concurrency', 'requests-per-minute', 'tokens-per-minute', 'quota-per-day', 'budget'] as const
 export type ChannelLimit = (typeof channelLimits)[number]
 
 /**

@@ -126,7 +126,7 @@ export const departure = z.object({
 export type Departure = z.output<typeof departure>
 
 /** The results of a channel for a model. Shares are percent; -1 when there is none. */
-export const qualityStanding = z.object({
+const qualityStanding = z.object({
   channel_id: z.int(),
   channel_name: z.string(),
   model: z.string(),
@@ -163,7 +163,7 @@ export const qualityOutcomes = ['passed', 'failed', 'error'] as const
 export type QualityOutcome = (typeof qualityOutcomes)[number]
 
 /** Why an answer is not what was expected. */
-export const faultReasons = [
+const faultReasons = [
   'differs',
   'missing',
   'no_json',
@@ -176,7 +176,7 @@ export const faultReasons = [
 ] as const
 export type FaultReason = (typeof faultReasons)[number]
 
-export const qualityFault = z.object({
+const qualityFault = z.object({
   /** The index of the expectation in its check. */
   index: z.int(),
   kind: z.enum(['exact', 'contains', 'pattern', 'json', 'tool', 'tokens']),

@@ -91,11 +91,11 @@ const timing = z.object({
 export type RecordedTiming = z.output<typeof timing>
 
 /** The caller's side of a call. */
-export const callerSide = z.object({ request, reply: reply.nullable(), timing, pieces })
+const callerSide = z.object({ request, reply: reply.nullable(), timing, pieces })
 export type CallerSide = z.output<typeof callerSide>
 
 /** One exchange with an upstream. Times are milliseconds since the arrival of the call; -1 for a step that did not happen. */
-export const upstreamExchange = z.object({
+const upstreamExchange = z.object({
   channel: z.int(),
   key: z.int(),
   request,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { nameText } from '../name-text.ts'
 
 /** Lists of the console whose views can be saved. */
-export const viewedLists = [
+const viewedLists = [
   'channels',
   'tokens',
   'users',

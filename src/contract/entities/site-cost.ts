@@ -4,7 +4,7 @@ import type { Text } from '../text.ts'
 /** The reasons that the site, and not the caller, bears the upstream's cost of a request. */
 export const requestCostReasons = ['usage_implausible', 'above_hold', 'prompt_addition', 'undelivered'] as const
 /** The purposes of calls that the site makes itself. Their cost is in no log row. */
-export const siteCallReasons = ['status_probe', 'quality_check'] as const
+const siteCallReasons = ['status_probe', 'quality_check'] as const
 export type SiteCallReason = (typeof siteCallReasons)[number]
 
 export const siteCostReasons = [...requestCostReasons, ...siteCallReasons] as const

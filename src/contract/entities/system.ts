@@ -55,7 +55,7 @@ export const job = z.object({
 })
 export type SystemJob = z.output<typeof job>
 
-export const node = z.object({
+const node = z.object({
   name: z.string(),
   version: z.string(),
   started_at: z.int(),

@@ -73,7 +73,6 @@ export type OwnSession = z.output<typeof ownSession>
 
 /** Figures that lists of users can be sorted by. */
 export const userSorts = ['id', 'quota', 'used_quota', 'request_count', 'aff_count'] as const
-export type UserSort = (typeof userSorts)[number]
 
 /** The members of a user that an admin may change. Absent and empty mean unchanged; all others that consoles send back are ignored. */
 export const userEdit = z.object({

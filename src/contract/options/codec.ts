@@ -7,7 +7,7 @@ import type { Option } from './define.ts'
  * Converts between the typed value of an option and the string that is stored and exchanged: switches are `true` or `false`,
  * numbers their digits, maps and lists JSON, everything else the text itself.
  */
-export type Decoded = { readonly value: unknown } | { readonly reason: Text; readonly badJson: boolean }
+type Decoded = { readonly value: unknown } | { readonly reason: Text; readonly badJson: boolean }
 
 /** No string longer than this is ever read as an option. */
 export const optionTextLengthMax = 1_000_000

@@ -19,7 +19,7 @@ const prices = z.object({
 // Exactly the members of the object.
 export const tokenPriceNames = Object.keys(prices.shape) as readonly (keyof z.output<typeof prices>)[]
 
-export const priceProposal = z.object({
+const priceProposal = z.object({
   model: z.string(),
   /** The vendor whose price is proposed. */
   vendor: z.string(),
@@ -39,7 +39,7 @@ export type TokenPrices = z.output<typeof prices>
  * A row of the price list. By tokens (`quota_type` 0) a ratio of 1 is two US dollars per million tokens, and the other ratios multiply
  * it for their kind of tokens; by the call (1) `model_price` is in US dollars. The group ratio is applied on top.
  */
-export const priceRow = z.object({
+const priceRow = z.object({
   model_name: z.string(),
   quota_type: z.int(),
   model_ratio: z.number(),
@@ -84,7 +84,7 @@ export const priceRow = z.object({
 export type PriceRow = z.output<typeof priceRow>
 
 /** The price of a model and its source, for administrators. */
-export const pricedModel = z.object({
+const pricedModel = z.object({
   model: z.string(),
   /** At least one enabled channel serves it. */
   served: z.boolean(),

@@ -9,7 +9,7 @@ import { readUsername, usernameKey } from './usernames.ts'
 import { findUser, refuseTaken } from './users.ts'
 
 /** Absent and empty members stay unchanged. */
-export interface SelfChange {
+interface SelfChange {
   readonly username?: string | undefined
   readonly display_name?: string | undefined
   readonly password?: string | undefined

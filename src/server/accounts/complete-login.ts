@@ -80,7 +80,7 @@ export async function openSession(parts: Parts, user: Row<'users'>, { address, u
   return { token, user: presentSignedIn(user) }
 }
 
-export function presentSignedIn(user: Account): SignedInUser {
+function presentSignedIn(user: Account): SignedInUser {
   const { id, username, display_name, role, status, group } = user
   return { id, username, display_name, role, status, group, default_password: user.must_change_password === 1 }
 }

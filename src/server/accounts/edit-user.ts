@@ -14,7 +14,7 @@ import { grantSignUpBonus } from './sign-up-bonus.ts'
 import { readUsername, usernameKey } from './usernames.ts'
 import { createUser, findUser, presentUser, refuseTaken } from './users.ts'
 
-export interface NewAccount {
+interface NewAccount {
   readonly username: string
   readonly display_name: string
   readonly password: string

@@ -13,7 +13,7 @@ const tokenLengthMax = 2048
 const verdict = z.object({ success: z.literal(true), hostname: z.string().optional(), action: z.string().default('') })
 
 /** The check's token as a form sends it, and the form in which it was solved. */
-export interface HumanCheckSolution {
+interface HumanCheckSolution {
   readonly token: string | undefined
   /** The address of the client. */
   readonly address: string

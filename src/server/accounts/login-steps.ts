@@ -10,13 +10,13 @@ import type { Core } from '../options/core.ts'
  */
 export type StepKind = 'state' | 'second' | 'passkey-login' | 'passkey-add' | 'passkey-verify'
 
-export interface StepName {
+interface StepName {
   readonly kind: StepKind
   /** The secret of the client: the state of an authorization, or the token of the browser or session. */
   readonly token: string
 }
 
-export interface NewStep extends StepName {
+interface NewStep extends StepName {
   /** The token of the browser or session that may continue. */
   readonly boundTo: string
   readonly userId: number

@@ -24,9 +24,9 @@ import { findUser, isActive } from './users.ts'
 const challengeMinutes = 5
 const passkeysMax = 20
 
-export type Options = Readonly<Record<string, unknown>>
+type Options = Readonly<Record<string, unknown>>
 /** The browser's reply; the library checks every part of it. */
-export type Answer = Readonly<Record<string, unknown>>
+type Answer = Readonly<Record<string, unknown>>
 
 /** The library parses certificates and binary formats, which most processes never need: it is loaded with the first passkey. */
 const library = () => import('@simplewebauthn/server')

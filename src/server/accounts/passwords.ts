@@ -10,7 +10,7 @@ import { commonPasswords } from './common-passwords.ts'
 import { usernameKey } from './usernames.ts'
 
 /** The cost of Argon2id: memory in kibibytes, passes and lanes. */
-export interface Strength {
+interface Strength {
   readonly memoryCost: number
   readonly timeCost: number
   readonly parallelism: number

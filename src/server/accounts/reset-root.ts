@@ -13,7 +13,7 @@ import { usernameKey } from './usernames.ts'
 
 const randomLength = 16
 
-export interface RootReset {
+interface RootReset {
   /** The name of a super admin; if absent, the first one is reset. */
   readonly username?: string | undefined
   /** The new password; if absent, a random one. It has to be changed at the next login. */

@@ -20,7 +20,7 @@ const seenEverySeconds = 60
 /** The time for which another node may use its cached copy; this node sees changes immediately. */
 const cacheMs = 1000
 
-export interface Session {
+interface Session {
   readonly id: number
   readonly account: Account
   readonly createdAt: number
@@ -29,7 +29,7 @@ export interface Session {
   seenAt: number
 }
 
-export interface NewSession {
+interface NewSession {
   readonly userId: number
   readonly address: string
   readonly userAgent: string

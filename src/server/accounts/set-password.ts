@@ -2,7 +2,7 @@ import type { Queries } from '../db/open.ts'
 import { deleteCodes } from './mailed-codes.ts'
 import { deleteSessions } from './sessions.ts'
 
-export interface NewPassword {
+interface NewPassword {
   readonly password_hash: string
   /** Whether it has to be changed at the next login: true unless its owner has chosen it. */
   readonly mustChange: boolean

@@ -21,7 +21,7 @@ export interface Accounts extends Core {
   readonly human: HumanCheck
 }
 
-export interface SignIn extends LoginClient {
+interface SignIn extends LoginClient {
   readonly username: string
   readonly password: string
   /** The token of the human check. */

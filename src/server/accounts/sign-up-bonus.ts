@@ -9,7 +9,7 @@ import { credit } from '../wallet/credit.ts'
 import { quotaText } from '../wallet/quota-text.ts'
 
 /** The bonus of a new user and of their inviter, in the transaction that creates the user, so that it is granted once. */
-export interface NewMember {
+interface NewMember {
   readonly userId: number
   readonly username: string
   /** 0 without an inviter. */

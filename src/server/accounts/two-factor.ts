@@ -90,7 +90,7 @@ export async function endTwoFactor(core: Core, caller: Caller): Promise<void> {
   })
 }
 
-export async function dropTwoFactor(within: Within, userId: number): Promise<void> {
+async function dropTwoFactor(within: Within, userId: number): Promise<void> {
   await within.deleteFrom('two_factor').where('user_id', '=', userId).execute()
   await within.deleteFrom('backup_codes').where('user_id', '=', userId).execute()
 }

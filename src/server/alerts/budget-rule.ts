@@ -31,7 +31,7 @@ export async function notedBudgets(app: App): Promise<Measured[]> {
 }
 
 /** The name of a budget in English: `User ada, 10 dollars a day`. */
-export async function budgetName(app: App, row: Row<'budgets'>): Promise<string> {
+async function budgetName(app: App, row: Row<'budgets'>): Promise<string> {
   // Only `manage-budgets.ts` writes these columns, with these types.
   const [scope, period] = [row.scope as BudgetScope, row.period as Parameters<typeof periodText>[0]['period']]
   const subject = (await nameOfSubject(app.db, row)) || row.subject

@@ -70,7 +70,7 @@ export async function saveRule(
   })
 }
 
-export type RuleSettings = ReadonlyMap<string, AlertRuleInput>
+type RuleSettings = ReadonlyMap<string, AlertRuleInput>
 
 export async function readRules(db: Queries): Promise<RuleSettings> {
   const rows = await db.selectFrom('alert_rules').selectAll().execute()

@@ -13,7 +13,7 @@ export type Topic = (typeof topics)[number]
  * `id` is the row that changed, or 0 for "anything of this topic". The change is in force when the listener has returned, or when its
  * promise is resolved.
  */
-export type Listener = (id: number) => unknown
+type Listener = (id: number) => unknown
 
 /** The destination of published notifications outside of this process. */
 export interface Outlet {

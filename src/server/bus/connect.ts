@@ -8,7 +8,7 @@ import type { Siblings } from './siblings.ts'
 import { openSiblingsTransport } from './siblings-transport.ts'
 import type { Transport } from './transport.ts'
 
-export interface BusParts {
+interface BusParts {
   readonly env: { readonly REDIS_URL: string }
   readonly bus: Bus
   readonly database: Database

@@ -8,14 +8,14 @@ import type { Logger } from '../lib/logger.ts'
  * An exclusive right among all nodes, for a limited time. It prevents double work, not double effect: a holder that is suspended for
  * longer than its lease may continue beside the next one, so work under a lease must be idempotent.
  */
-export interface LeaseParts {
+interface LeaseParts {
   readonly database: Database
   readonly now: Clock
   readonly logger: Logger
   readonly node: string
 }
 
-export interface Lease {
+interface Lease {
   readonly name: string
   readonly holder: string
 }

@@ -12,7 +12,7 @@ const retryMs = { first: 200, most: 5000 }
 const echoEveryMs = 5000
 const echoWaitMs = 3000
 
-export interface PostgresParts {
+interface PostgresParts {
   readonly url: string
   readonly db: Queries
   readonly logger: Logger

@@ -26,7 +26,7 @@ export async function newRedisClient({ url, commandsMax }: { url: string; comman
 export type RedisClient = Awaited<ReturnType<typeof newRedisClient>>
 
 /** Why Redis cannot be used. */
-export interface RedisFailure {
+interface RedisFailure {
   /** What it does, and what to do about it; without secrets. Begins in the middle of a sentence whose subject is Redis. */
   readonly reason: string
   /** `REDIS_URL` or the settings of Redis have to be changed: it does not end by itself. */

@@ -4,7 +4,7 @@ import type { Logger } from '../lib/logger.ts'
 import { type Bus, type Outlet, type Topic, topics } from './bus.ts'
 import { type Receiver, readChange, type Transport, writeChange } from './transport.ts'
 
-export interface RevisionParts {
+interface RevisionParts {
   readonly db: Queries
   readonly bus: Bus
   readonly logger: Logger

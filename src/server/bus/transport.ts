@@ -21,7 +21,7 @@ export interface Receiver {
   changed(): void
 }
 
-export interface Change {
+interface Change {
   readonly node: string
   readonly topic: Topic
   readonly ids: readonly number[]

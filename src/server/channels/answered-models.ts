@@ -8,7 +8,7 @@ import type { Core } from '../options/core.ts'
  * Replies that named another model than was sent to the upstream, by channel and hour: counted on each node, and added to the table
  * `answered_models`. They are neither failures nor part of a charge.
  */
-export interface OtherAnswer {
+interface OtherAnswer {
   readonly channelId: number
   /** The name that was sent, and the one in the reply. */
   readonly sent: string
@@ -32,7 +32,7 @@ export interface OtherAnswers {
 }
 
 const hourSeconds = 3600
-export const answersKeptSeconds = 31 * 86_400
+const answersKeptSeconds = 31 * 86_400
 /** An upstream can make up names. Further ones of a channel are counted together. */
 const namesMax = 50
 const keysMax = 2000

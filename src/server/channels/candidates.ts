@@ -17,7 +17,7 @@ export interface Considered {
 }
 
 /** A channel with what the strategy compares; the least is the best. */
-export interface Scored {
+interface Scored {
   readonly option: { readonly channel: RunningChannel }
   readonly points: number
 }

@@ -34,7 +34,7 @@ export interface ChannelOrder {
   readonly idSort: boolean
 }
 
-export interface ChannelQuery extends ChannelOrder {
+interface ChannelQuery extends ChannelOrder {
   readonly filter: ChannelFilter
   /** Pages over the tags of the matching channels, in their order, and returns all channels of those tags. */
   readonly tagMode: boolean

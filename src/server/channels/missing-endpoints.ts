@@ -28,7 +28,7 @@ function formatsOf(endpoint: OptionalEndpoint): Format[] {
 }
 
 /** A missing endpoint of an upstream, and when it was found missing. */
-export interface MissingEndpoint {
+interface MissingEndpoint {
   readonly endpoint: OptionalEndpoint
   /** Unix seconds. */
   readonly since: number

@@ -164,7 +164,7 @@ function readUsable(
 }
 
 /** A row with all columns parsed and one of its keys decrypted. Throws when a column or the key is broken. */
-export function readChannel(core: Core, row: Row<'channels'>, key: KeyRow): RunningChannel {
+function readChannel(core: Core, row: Row<'channels'>, key: KeyRow): RunningChannel {
   return withKey(core, readRow(row, core.now()), key)
 }
 

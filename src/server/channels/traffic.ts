@@ -14,7 +14,7 @@ import type { Conditions } from './select.ts'
  * selection reads them. Each node measures only its own requests, but the processes of one start share failures and affinity;
  * nothing survives the process. With Redis, requests on other nodes may also fill a channel: a request learns this when it begins.
  */
-export interface TrafficParts {
+interface TrafficParts {
   /** A monotonic clock. */
   readonly now: Clock
   /** Counts the limits of channels over all nodes; undefined without Redis. */

@@ -14,7 +14,7 @@ export const verifyCommand = reporting(
   () => withCore(verify),
 )
 
-export interface Verification {
+interface Verification {
   readonly charges: VerifiedCharges
   /** Credits that differ from their cause. */
   readonly credits: readonly CreditDifference[]

@@ -18,7 +18,7 @@ import { sendText } from './send-text.ts'
  * reply by its schema, so that fields outside of the contract are never sent. Handlers are short; the rules live in the folders
  * below.
  */
-export interface Mount<Table extends Routes> {
+interface Mount<Table extends Routes> {
   readonly app: App
   readonly routes: Table
   readonly handlers: Handlers<Table, Context>

@@ -11,7 +11,7 @@ import type { Tables } from './schema.ts'
  * Backups: a SQLite file with every row, whichever database the rows come from and go to, so that a site can also be moved from one
  * kind of database to the other. Secrets stay sealed; the master key is not part of a backup.
  */
-export interface Copied {
+interface Copied {
   /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>
 }
@@ -26,7 +26,7 @@ const pageSize = 1000
 /** Greatest number of parameters of one statement, below the limit of either database. */
 const parametersMax = 20_000
 
-export interface CopySettings {
+interface CopySettings {
   readonly onProgress?: (text: string) => void
   /** Aborts the work with its reason; nothing of it is left. */
   readonly signal?: AbortSignal

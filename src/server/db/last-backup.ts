@@ -6,7 +6,7 @@ import type { Row } from './schema.ts'
  * than the servers. Backups leave the note out, so that a restored database tells of none until one is made of it. `made_at` is when the
  * backup was complete, `bytes` the size of its file.
  */
-export type LastBackup = Omit<Row<'last_backup'>, 'id'>
+type LastBackup = Omit<Row<'last_backup'>, 'id'>
 
 const id = 1
 

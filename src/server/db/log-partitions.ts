@@ -26,7 +26,7 @@ const checkName = 'logs_until'
 const keyName = 'logs_month_key'
 const newIds = 'logs_new_ids'
 
-export interface Partitioned {
+interface Partitioned {
   readonly hasChanged: boolean
   readonly detail: string
 }

@@ -18,7 +18,7 @@ const lockId = '3853314791062309107'
 /** Also the name in databases of older versions. */
 const applied = sql.table('kysely_migration')
 
-export interface MigrationSettings {
+interface MigrationSettings {
   readonly lockWaitMs?: number
   readonly tell?: (name: string) => void
 }

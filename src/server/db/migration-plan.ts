@@ -4,7 +4,7 @@ import { indexOf, isLarge, statementsOf } from './migration-statements.ts'
 import type { Database } from './open.ts'
 
 /** What a migration of this database would do, without doing it. */
-export interface PlannedMigration {
+interface PlannedMigration {
   readonly name: string
   readonly steps: readonly PlannedStep[]
 }

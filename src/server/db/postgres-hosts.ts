@@ -5,10 +5,10 @@ import { type PostgresHost, type PostgresSession, readPostgresAddress } from '..
 import { isDatabaseFailure } from './failures.ts'
 
 /** A class of clients, as the pool constructs them. */
-export type ClientClass = new (config: pg.ClientConfig) => pg.Client
+type ClientClass = new (config: pg.ClientConfig) => pg.Client
 
 /** Settings of a client apart from its address. `connectionTimeoutMillis` is for each of several hosts, but five seconds at most. */
-export type ClientSettings = Omit<pg.ClientConfig, 'connectionString'> & { readonly connectionTimeoutMillis: number }
+type ClientSettings = Omit<pg.ClientConfig, 'connectionString'> & { readonly connectionTimeoutMillis: number }
 
 /** A client for an address of one or more hosts, which connects to one that `target_session_attrs` accepts. Not connected yet. */
 export function newPostgresClient(address: string, settings: ClientSettings): pg.Client {

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Dialect } from './columns.ts'
 
 /** The disk that a database takes, in bytes. */
-export interface Storage {
+interface Storage {
   readonly bytes: number
   /** Deleted space within the file of SQLite, which new rows reuse and `sluice compact` gives back; 0 on PostgreSQL. */
   readonly unusedBytes: number

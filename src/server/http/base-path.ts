@@ -14,7 +14,7 @@ import { commonHeaders, dataHeaders } from './security-headers.ts'
  * BASE_PATH: everything of the site is below a path of its host. The path is taken off in front of all routers, so that none of them knows
  * it; what names an address of the site to others adds it again: cookies, the page of the console, and the server address of the options.
  */
-export interface BasePath {
+interface BasePath {
   /** Takes the base path off the URL of a request; false when the URL is not below it, and then it stays as it is. */
   enter(request: IncomingMessage): boolean
   /** Answers a request that is not below the base path. */

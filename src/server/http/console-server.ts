@@ -21,7 +21,7 @@ import { type ConsoleFiles, fileServer } from './static-files.ts'
  * HTTP for everything but the relay: console calls, health, metrics and the files of the console. This folder has the server and its
  * headers; handlers are in `console`. Deadlines and limits of connections are those of the `node:http` server around it.
  */
-export interface ConsoleServerOptions {
+interface ConsoleServerOptions {
   /** The files of the console, which several servers of one process may share. */
   readonly files?: ConsoleFiles | undefined
   /** False once the server is leaving: then it wants no new work. */

@@ -11,7 +11,7 @@ import { pageHeaders } from './security-headers.ts'
 /** Paths of APIs and files: for an unknown one the answer is an error, whoever asks. */
 const machinePaths = /^\/(api|assets|dashboard|metrics|mj|mj-\w+|pg|status\/badge\.svg|suno|v1|v1beta)(\/|$)/
 
-export type FileServer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
+type FileServer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
 
 /** The files of a folder, as they were when read. */
 export interface ConsoleFiles {

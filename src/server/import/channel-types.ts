@@ -1,7 +1,7 @@
 import { providerById } from '../providers/index.ts'
 
 /** The Sluice type of an imported channel. `type` is the number of a provider in `providers/`. */
-export interface TakenType {
+interface TakenType {
   readonly type: number
   /** The default address in the source, if the Sluice type has another one. */
   readonly baseUrl?: string

@@ -22,14 +22,14 @@ export interface Import {
   readonly onProgress: (text: string) => void
 }
 
-export interface BalanceSums {
+interface BalanceSums {
   source: bigint
   opened: bigint
   takenBack: bigint
 }
 
 /** Ids of imported rows: source id → new id. */
-export type Mapped = ReadonlyMap<number, number>
+type Mapped = ReadonlyMap<number, number>
 
 export type Entity = Extract<keyof Tables, 'users' | 'tokens' | 'channels' | 'redemptions' | 'top_ups' | 'midjourneys' | 'tasks'>
 

@@ -10,7 +10,7 @@ export interface Part {
 }
 
 /** Called with the first words of each statement. Of an unwanted one no text is kept, and no part is returned. */
-export type IsWanted = (words: string, line: number) => boolean
+type IsWanted = (words: string, line: number) => boolean
 
 /** The longest row. A value of 64 MB fits, even when every character is escaped. */
 const charactersMax = 2 ** 27 + 2 ** 20

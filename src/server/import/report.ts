@@ -13,7 +13,7 @@ export interface TableReport {
   readonly findings: Finding[]
 }
 
-export interface Finding {
+interface Finding {
   readonly kind: 'refused' | 'skipped' | 'changed' | 'noted'
   readonly what: string
   rows: number
@@ -22,7 +22,7 @@ export interface Finding {
 }
 
 /** Quota units as strings of digits, because the sum of many balances may exceed the safe integers. */
-export interface BalanceReport {
+interface BalanceReport {
   /** The sum of all balances in the source. */
   readonly source: string
   /** The sum of the opening balances that this run credited. */

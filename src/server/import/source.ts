@@ -33,7 +33,7 @@ export function exactId({ id }: SourceValues): bigint {
 }
 
 /** The part of a source that differs between databases. */
-export interface SourceConnection {
+interface SourceConnection {
   readonly kind: string
   readonly shapes: readonly TableShape[]
   quoted(name: string): string

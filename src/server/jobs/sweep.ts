@@ -5,7 +5,7 @@ import type { Core } from '../options/core.ts'
 import { runLease } from './runner.ts'
 
 /** Jobs over many channels, and their progress for admins. */
-export interface Sweep {
+interface Sweep {
   readonly ids: readonly number[]
   readonly signal: AbortSignal
   /** The progress callback of the job. */

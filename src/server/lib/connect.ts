@@ -6,7 +6,7 @@ import { setActiveTimeout } from './active-time.ts'
 /** Opens one connection. The callback is called once, with the connected socket or with an error. */
 export type Connector = (target: ConnectTarget, callback: ConnectCallback) => void
 
-export type ConnectCallback = (...args: readonly [error: null, socket: Socket] | readonly [error: Error, socket: null]) => void
+type ConnectCallback = (...args: readonly [error: null, socket: Socket] | readonly [error: Error, socket: null]) => void
 
 export interface ConnectTarget {
   /** `https:` for TLS. */
@@ -21,7 +21,7 @@ export interface ConnectTarget {
   readonly onread?: OnReadOpts
 }
 
-export interface ConnectSettings {
+interface ConnectSettings {
   /** Deadline of the lookup, the connection and the TLS handshake together. */
   readonly timeoutMs: number
   readonly lookup?: LookupFunction
@@ -29,7 +29,7 @@ export interface ConnectSettings {
   readonly certificates?: string
 }
 
-export class ConnectTimeout extends Error {
+class ConnectTimeout extends Error {
   readonly code = 'CONNECT_TIMEOUT'
 
   constructor(timeoutMs: number) {

@@ -18,7 +18,7 @@ interface CsvTable<Row> {
   readonly timeZone?: string
 }
 
-export interface CsvSource<Row> extends CsvTable<Row> {
+interface CsvSource<Row> extends CsvTable<Row> {
   /** The next rows below an id, the newest first. */
   readonly read: (below: number, limit: number) => Promise<readonly Row[]>
   /** Selects the rows of the file; all rows if absent. */

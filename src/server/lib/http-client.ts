@@ -147,7 +147,7 @@ export class UpstreamAgents {
   }
 }
 
-export interface ConfiguredCall extends SmallRequest {
+interface ConfiguredCall extends SmallRequest {
   readonly url: string
   readonly proxy?: string
   /** Deadline of the whole call. */

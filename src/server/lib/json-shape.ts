@@ -1,12 +1,12 @@
 import { skipString } from './splice-json.ts'
 
 /** The structure of a JSON text, found by one pass over its bytes. */
-export interface JsonShape {
+interface JsonShape {
   /** Members of the outermost object, repeated keys counted each time. */
   readonly topMembers: number
 }
 
-export interface ShapeLimits {
+interface ShapeLimits {
   readonly depth: number
   /** Objects, lists and members: they determine the time and memory of a parser. */
   readonly parts: number

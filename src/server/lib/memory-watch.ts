@@ -2,7 +2,7 @@ import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 
 /** Bytes in use and their limit: of the process in its machine or container, and of its heap. */
-export type ReadMemory = () => readonly { readonly used: number; readonly most: number }[]
+type ReadMemory = () => readonly { readonly used: number; readonly most: number }[]
 
 const lookEveryMs = 250
 /** Memory above this share of the limit is reserved for running requests. */

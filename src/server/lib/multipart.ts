@@ -2,7 +2,7 @@
  * Parses a `multipart/form-data` body without copying it, and edits single fields in the raw bytes (RFC 7578). Strict on purpose:
  * forms that another parser might read differently are refused, so that the upstream parses the same form that was checked here.
  */
-export interface FormPart {
+interface FormPart {
   readonly name: string
   /** Set for a file; undefined for a text field. */
   readonly filename: string | undefined

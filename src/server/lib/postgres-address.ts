@@ -2,7 +2,7 @@
  * Addresses of PostgreSQL as its own programs read them: one or more hosts, tried in order, and `target_session_attrs`, which says what a
  * host must be. The client library knows neither, so that an address becomes one for each host.
  */
-export interface PostgresHosts {
+interface PostgresHosts {
   readonly hosts: readonly PostgresHost[]
   readonly session: PostgresSession
 }
@@ -14,7 +14,7 @@ export interface PostgresHost {
   readonly url: string
 }
 
-export const postgresSessions = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const
+const postgresSessions = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const
 /** What a host must be: the values of `target_session_attrs`. */
 export type PostgresSession = (typeof postgresSessions)[number]
 

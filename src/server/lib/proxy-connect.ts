@@ -9,7 +9,7 @@ import { isProxyUrl, proxyPort } from './parse-url.ts'
 import { requestSocks5 } from './socks5.ts'
 
 /** What a proxy did instead of connecting. The message names it by host and port, never with its login, and may be shown to admins. */
-export class ProxyFailure extends Error {
+class ProxyFailure extends Error {
   readonly code = 'PROXY_FAILED'
 
   constructor(proxy: URL, did: string, cause?: unknown) {
@@ -33,7 +33,7 @@ export function proxiedConnector(proxy: string, rules: AddressRules, timeoutMs: 
   return tunnelConnector(new URL(proxy), guardedConnector(rules, timeoutMs), { rules, timeoutMs, checksNames: false })
 }
 
-export interface EnvironmentProxy {
+interface EnvironmentProxy {
   readonly proxyOf: ProxyOf
   /** The rules by which the proxy itself is reached. */
   readonly toProxy: AddressRules

@@ -8,7 +8,7 @@ import { Semaphore } from './semaphore.ts'
 /** All addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly Address[]>
 
-export interface Address {
+interface Address {
   readonly address: string
   readonly family: number
 }

@@ -19,7 +19,7 @@ export interface DataKey {
   readonly key: Buffer
 }
 
-export interface Place {
+interface Place {
   readonly table: string
   readonly column: string
   readonly row: string | number

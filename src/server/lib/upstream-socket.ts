@@ -4,7 +4,7 @@ import type { Connector } from './connect.ts'
 import { MalformedReply, mayBeginReply } from './upstream-http/reply-parser.ts'
 
 /** A WebSocket to a configured upstream, over the same guarded and proxied connections as its HTTP calls. */
-export interface SocketTarget {
+interface SocketTarget {
   /** ws or wss. */
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
@@ -13,7 +13,7 @@ export interface SocketTarget {
 }
 
 /** Limit of one message, larger than any event of the vendors' APIs: 16 MiB of audio in base64 fit. */
-export const frameBytesMax = 24 * 1024 * 1024
+const frameBytesMax = 24 * 1024 * 1024
 
 /** Settings of both ends of a relayed socket: no compression, and a bounded buffer for one message. */
 export const socketLimits = {

@@ -28,7 +28,7 @@ interface BudgetParts extends Core {
 
 type Acting = Pick<Caller, 'id' | 'role' | 'username' | 'address'>
 
-export interface BudgetFilter {
+interface BudgetFilter {
   readonly scope: BudgetScope | ''
   readonly subject: string
 }

@@ -1,7 +1,7 @@
 import type { Counters, Grant } from './counters.ts'
 import type { LimitedRequest, LimitStatus, Refusal, Rule } from './rule.ts'
 
-export interface LeaseRules {
+interface LeaseRules {
   readonly rulesIn: (group: string) => readonly Rule[]
   /** The rules that apply to the request regardless of its body. */
   readonly certainRules: () => readonly Rule[]

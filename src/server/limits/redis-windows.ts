@@ -15,7 +15,7 @@ import {
 import type { LimitedRequest, RequestOutcome, Rule, Verdict } from './rule.ts'
 import type { SharedWindows } from './shared-windows.ts'
 
-export interface RedisWindowsParts {
+interface RedisWindowsParts {
   readonly url: string
   /** Keeps installations apart that share one Redis. */
   readonly prefix: string

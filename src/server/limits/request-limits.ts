@@ -7,7 +7,7 @@ import type { Counters } from './counters.ts'
 import { RateLimitLease } from './rate-limit-lease.ts'
 import type { Rule } from './rule.ts'
 
-export type LimitedCaller = Pick<RelayCaller, 'userId' | 'tokenId' | 'userGroup' | 'tokenGroup' | 'limits'>
+type LimitedCaller = Pick<RelayCaller, 'userId' | 'tokenId' | 'userGroup' | 'tokenGroup' | 'limits'>
 
 /** The rate limits of model requests by user, by group and by token, from the current options. */
 export class RequestLimits {

@@ -17,7 +17,7 @@ const runningForConnection = 2
 const latestShare = 0.2
 const assumedRunMs = 100
 
-export interface SearchLimits {
+interface SearchLimits {
   /** The time limit in the queue behind searches of the same user. */
   readonly waitMs: number
   /** The time limit in the queue behind searches of other users. */
@@ -26,7 +26,7 @@ export interface SearchLimits {
   readonly runMs: number
 }
 
-export interface SearchRequest {
+interface SearchRequest {
   readonly userId: number
   /** A newer search with the same filter cancels the older one of the same user. */
   readonly filter: string

@@ -6,11 +6,11 @@
  */
 export type Window = number[]
 
-export const pieceFields = 5
+const pieceFields = 5
 export const piecesPerWindow = 16
 /** Offsets of the counts in a piece. */
-export const fieldOf = { requests: 2, successes: 3, tokens: 4 } as const
-export type Counted = keyof typeof fieldOf
+const fieldOf = { requests: 2, successes: 3, tokens: 4 } as const
+type Counted = keyof typeof fieldOf
 
 /** Removes expired pieces. A clock that was set back by more than a window empties the window. */
 export function dropOld(window: Window, windowMs: number, nowMs: number): void {

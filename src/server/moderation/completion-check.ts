@@ -2,7 +2,7 @@ import { foldCodePoint, foldUnit, noUnits, severalUnits } from './case-folding.t
 import { nothingSeen, type WordList } from './word-list.ts'
 
 /** The text that may be passed on now, and the last listed word found in the pushed text. */
-export interface Checked {
+interface Checked {
   readonly pass: string
   readonly found: string | undefined
 }

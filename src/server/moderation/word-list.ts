@@ -1,6 +1,6 @@
 import { foldCase, foldCodePoint, foldUnit, noUnits, severalUnits } from './case-folding.ts'
 
-export interface Listed {
+interface Listed {
   readonly word: string
   /** Its length after case folding. */
   readonly length: number

@@ -79,7 +79,7 @@ export const callers: Readonly<Record<Exclude<DestinationKind, 'mail'>, Caller>>
 }
 
 /** Hex HMAC-SHA256 of `TIME.BODY`, where TIME is in unix seconds, as receivers compute it. */
-export function signWebhook(secret: string, at: number, body: string): string {
+function signWebhook(secret: string, at: number, body: string): string {
   return createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')
 }
 

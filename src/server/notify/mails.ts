@@ -173,7 +173,7 @@ export const mails = {
 
 export type MailKind = keyof typeof mails
 
-export interface Letter {
+interface Letter {
   readonly to: string
   readonly language: Language
   /** `site` is the name of the site; the others are the params of the texts. */

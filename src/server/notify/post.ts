@@ -4,7 +4,7 @@ import type { Core } from '../options/core.ts'
 
 export type PostParts = Pick<Core, 'options'> & { readonly upstream: UpstreamAgents }
 
-export interface Post {
+interface Post {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /** A JSON text. */

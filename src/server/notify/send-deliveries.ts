@@ -18,7 +18,7 @@ import { type PostParts, postJson } from './post.ts'
  * growing pauses, and another node continues the deliveries of a dead one: each message arrives at least once, always under the
  * same id.
  */
-export type SenderParts = Core & PostParts & { readonly mailer: Mailer }
+type SenderParts = Core & PostParts & { readonly mailer: Mailer }
 
 const attemptMs = 10_000
 const leaseSeconds = 90

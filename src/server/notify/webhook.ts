@@ -8,13 +8,13 @@ import type { Core } from '../options/core.ts'
 import { type PostParts, postJson } from './post.ts'
 
 /** A user's webhook. `secret` is '' when the receiver does not check signatures. */
-export interface Webhook {
+interface Webhook {
   readonly url: string
   readonly secret: string
 }
 
 /** The content of a notice. `values` are its numbers and names, for programs. */
-export interface Notice {
+interface Notice {
   readonly type: string
   readonly title: string
   readonly content: string

@@ -7,7 +7,7 @@ import { type CsvColumn, csvFile } from '../lib/csv.ts'
 import type { Caller, Core } from './core.ts'
 import { recordExport } from './record-export.ts'
 
-export interface AuditSearch {
+interface AuditSearch {
   /** A prefix, in any case: `option` finds `option.save`. '' for any. */
   readonly action: string
   readonly target: string

@@ -7,7 +7,7 @@ import { parseUrl } from '../lib/parse-url.ts'
  * to. A host may contain characters that are separators in a policy, so only hosts of letters, digits, dots and hyphens are
  * accepted.
  */
-export interface PolicySource {
+interface PolicySource {
   readonly option: OptionKey
   readonly use: 'frame' | 'form'
   /** `https://host:port`; undefined when the host has other characters. */

@@ -7,7 +7,7 @@ import type { Secrets } from '../lib/secrets.ts'
 import { isUnmet, requirements } from './checks.ts'
 
 /** The stored options, and the rows that were skipped. */
-export interface StoredOptions {
+interface StoredOptions {
   readonly values: OptionValues
   /** Key of a bad row and its fault; never its value. */
   readonly faults: ReadonlyMap<string, string>

@@ -5,7 +5,7 @@ import { keyOf, type VendorModel } from './price-changes.ts'
  * Which changes of newer price data apply without a person, by the option `PriceDataApply`. A model is applied as a whole: one change that
  * must be asked about, now or on a later day, holds back its other changes. Pure.
  */
-export type Automatic = 'none' | 'cheaper' | 'all'
+type Automatic = 'none' | 'cheaper' | 'all'
 
 /** The models whose changes apply by themselves. */
 export function automaticModels(changes: readonly PriceChange[], mode: Automatic): VendorModel[] {

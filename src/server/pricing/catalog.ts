@@ -89,7 +89,7 @@ function isSame(one: Sources, other: Sources): boolean {
 }
 
 /** Custom assistants all have names of their own; each kind has one price, under its wildcard. */
-export function priceName(model: string): string {
+function priceName(model: string): string {
   if (model.startsWith('gpt-4-gizmo')) return 'gpt-4-gizmo-*'
   if (model.startsWith('gpt-4o-gizmo')) return 'gpt-4o-gizmo-*'
   return model

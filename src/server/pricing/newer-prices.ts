@@ -18,7 +18,7 @@ import { readPublished } from './published-data.ts'
  */
 type Parts = Core & { readonly priceBook: PriceBook }
 
-export interface NewerPrices {
+interface NewerPrices {
   /** SHA-256 of the stored vendors. It identifies the data that is applied or dismissed. */
   readonly hash: string
   /** The day of its newest price. */
@@ -55,7 +55,7 @@ export async function readNewerPrices(parts: Parts, served: readonly VendorModel
  * `same`: the data changes no price. `older`: its newest price is older than that of the data in use, as in an unmaintained copy.
  * `dismissed`: it is the data that was dismissed last.
  */
-export type Found = 'newer' | 'same' | 'older' | 'dismissed'
+type Found = 'newer' | 'same' | 'older' | 'dismissed'
 
 interface Checked {
   readonly served: readonly VendorModel[]

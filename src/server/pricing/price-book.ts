@@ -18,7 +18,7 @@ export interface PriceBook {
   close(): void
 }
 
-export interface DataInUse extends ReadVendors {
+interface DataInUse extends ReadVendors {
   /** '' for the data of this version. */
   readonly hash: string
   /** Unix seconds; 0 for the data of this version. */

@@ -1,7 +1,7 @@
 import type { ConditionalPrice, PriceConstraint, PriceEntry, UnitPrices } from './vendor-prices.ts'
 
 /** When a price applies: from a day on, and during the hours of a day. Days and hours are in UTC. Pure. */
-export interface InForce {
+interface InForce {
   readonly prices: UnitPrices
   /** The day since which it applies, as `2026-12-01`; '' where the data has no such day. */
   readonly from: string
@@ -9,7 +9,7 @@ export interface InForce {
   readonly hours: string
 }
 
-export const dayMs = 86_400_000
+const dayMs = 86_400_000
 
 /** The prices of an entry at all times. */
 export function pricesIn({ prices }: PriceEntry): readonly ConditionalPrice[] {

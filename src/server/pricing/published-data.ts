@@ -7,7 +7,7 @@ import { entryAt, type MatchLogic, type PriceEntry, type PriceVendors } from './
  * Published price data, from an untrusted address: accepted data can be read without errors, in bounded time. A person judges whether
  * its prices are right (`price-changes.ts`).
  */
-export type Published =
+type Published =
   | {
       readonly vendors: PriceVendors
       /** Models that are sold by a unit which this version does not know; they are not among the vendors' models. */

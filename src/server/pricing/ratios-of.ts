@@ -2,7 +2,7 @@ import { usdPerMillionToRatio } from '../../contract/quota.ts'
 import type { TokenPrices } from '../../contract/routes/pricing.ts'
 
 /** The entries that the price options have for a model; absent for prices that the dollar prices do not include. */
-export interface ModelRatios {
+interface ModelRatios {
   readonly ModelRatio: number
   readonly CompletionRatio?: number
   readonly CacheRatio?: number

@@ -25,7 +25,7 @@ export interface PriceEntry {
 /** By unit, such as `input_mtok`: a million tokens. A stepped price is that of the whole call. */
 export type UnitPrices = Readonly<Record<string, number | SteppedPrice>>
 
-export interface SteppedPrice {
+interface SteppedPrice {
   readonly base: number
   /** In ascending order; for prompts of more than `start` tokens. */
   readonly tiers: readonly { readonly start: number; readonly price: number }[]
@@ -36,7 +36,7 @@ export interface ConditionalPrice {
   readonly prices: UnitPrices
 }
 
-export interface PriceVariant extends ConditionalPrice {
+interface PriceVariant extends ConditionalPrice {
   /** The member of a request that selects it, such as `{ service_tier: 'priority' }`. */
   readonly when: Readonly<Record<string, string>>
 }

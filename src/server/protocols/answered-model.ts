@@ -4,7 +4,7 @@ import { eventAround } from '../lib/sse.ts'
 import { isObject, type JsonObject } from './wire-format.ts'
 
 /** The names by which a reply may name its model without naming another one. */
-export interface ExpectedModel {
+interface ExpectedModel {
   /** The name that was sent to the upstream. */
   readonly sent: string
   /** Names of further models that may work for the call. */

@@ -9,7 +9,7 @@ export function callIdFor(id: string, rule: CallIdRule): string {
   return taken.test(id) ? id : prefix + shortHash(id, length)
 }
 
-export type CallIdRule = 'chat' | 'anthropic' | 'nine-alphanumerics'
+type CallIdRule = 'chat' | 'anthropic' | 'nine-alphanumerics'
 
 /** The first `length` letters and digits of a hash of `text`; at most 40. */
 export function shortHash(text: string, length: number): string {

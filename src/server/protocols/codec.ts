@@ -25,8 +25,6 @@ export interface Inbound {
   writeEvents(context: WriteContext): EventWriter
 }
 
-export type { PathFacts } from './wire-format.ts'
-
 export interface RequestContext {
   /** The model as the upstream names it. */
   readonly model: string
@@ -82,7 +80,7 @@ export interface WriteContext {
   readonly kept?: StoredAs
 }
 
-export interface StoredAs {
+interface StoredAs {
   /** The id of the response that this one continues; '' when it continues none. */
   readonly previousId: string
   /** The response is generated in the background, and its creation was already reported. */

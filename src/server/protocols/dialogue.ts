@@ -141,7 +141,7 @@ export interface Tool {
 }
 
 /** A tool namespace of Responses, and one tool in it. */
-export interface Namespace {
+interface Namespace {
   readonly name: string
   readonly description: string | undefined
   readonly tool: { readonly name: string; readonly description: string | undefined }

@@ -109,7 +109,7 @@ export function passedError(status: number, facts: UpstreamErrorFacts): CallerEr
   }
 }
 
-export interface ErrorContext {
+interface ErrorContext {
   /** Quoted in the message, so that users can refer to it. */
   readonly requestId: string
   readonly language: Language

@@ -18,7 +18,7 @@ export interface KnownError {
   readonly excess?: number
 }
 
-export type ErrorKind = 'context-too-long' | 'content-filtered' | 'model-unknown' | 'quota-exhausted'
+type ErrorKind = 'context-too-long' | 'content-filtered' | 'model-unknown' | 'quota-exhausted'
 
 interface Recogniser {
   readonly vendor: string

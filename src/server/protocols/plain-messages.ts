@@ -12,7 +12,7 @@ export type PlainMessage =
   | { readonly role: 'assistant'; readonly text: string; readonly reasoning: string; readonly calls: readonly ToolCallPart[] }
   | { readonly role: 'tool'; readonly callId: string; readonly name: string; readonly text: string }
 
-export interface PlainRule {
+interface PlainRule {
   /** The valid positions of instructions: anywhere, only at the head, or never, so that they become user text. */
   readonly system: 'anywhere' | 'head' | 'never'
   /** Whether tool calls and results have their own members; otherwise they become text. */

@@ -12,7 +12,7 @@ import type { ErrorExtra, UpstreamErrorFacts } from './wire-format.ts'
  * each dialect. The sentences contain the words that clients look for before they repeat a request. None has a word of the
  * upstream, whose account and addresses are the operator's: admins find those in the log.
  */
-export const upstreamFailures = {
+const upstreamFailures = {
   interrupted: {
     error: 'upstream_failed',
     reason: { zh: '回答中断，请重试请求', en: 'the stream was interrupted, please retry your request' },

@@ -13,7 +13,7 @@ interface UsageName {
 }
 
 /** Of several names for one number, the first with a number above 0 counts: hosts repeat it for clients of other hosts. */
-export const usageNames: readonly UsageName[] = [
+const usageNames: readonly UsageName[] = [
   { counts: 'reads', name: 'cached_tokens', in: 'details', hosts: 'OpenAI, Azure, Alibaba, xAI', source: 'OpenAI SDK 7.57' },
   { counts: 'reads', name: 'prompt_cache_hit_tokens', in: 'usage', hosts: 'DeepSeek, new-api', source: 'api-docs.deepseek.com' },
   { counts: 'reads', name: 'cached_tokens', in: 'usage', hosts: 'Moonshot, Together', source: 'protocols notes 2.2' },
@@ -35,7 +35,7 @@ export const usageNames: readonly UsageName[] = [
 ]
 
 /** Cache writes by lifetime: a member for each, with the lifetime in place of `…`. */
-export const lifetimeNames: readonly (Omit<UsageName, 'counts'> & { readonly member: string })[] = [
+const lifetimeNames: readonly (Omit<UsageName, 'counts'> & { readonly member: string })[] = [
   { name: 'cache_write_tokens_details', in: 'details', member: 'ttl_…_tokens', hosts: 'OpenAI', source: 'OpenAI SDK 7.57' },
   {
     name: 'cache_creation',

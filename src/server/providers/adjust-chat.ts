@@ -33,7 +33,7 @@ export const plainHost: Quirks = { outputLimit: 'max_tokens', systemRole: 'syste
  * Changes to a Chat request that passes through: the members to set or (undefined) to remove. Translated requests already fit and stay
  * unchanged. The quirks describe the host's refusals. Source: protocols notes 2.2.
  */
-export function adjustChat(body: JsonObject, model: string, quirks: Quirks): Changes {
+function adjustChat(body: JsonObject, model: string, quirks: Quirks): Changes {
   const output = adjustOutput(body, quirks)
   const messages = adjustMessages(body, model, quirks, output.instruction)
   return {

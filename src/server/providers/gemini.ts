@@ -45,7 +45,7 @@ export const gemini = defineProvider({
 })
 
 /** The resource of a model: under `models`, unless its name says that it is of another collection. */
-export function geminiModelPath(model: string): string {
+function geminiModelPath(model: string): string {
   const resource = /^(models|tunedModels|publishers)\//.test(model) ? model : `models/${model}`
   return addressPieces(resource)
 }

@@ -7,7 +7,7 @@ import type { TokenExchange } from './provider.ts'
  * The members of a service account's JSON that are used. Its `token_uri` is ignored, since the owner of the key could name any
  * host.
  */
-export interface GoogleAccount {
+interface GoogleAccount {
   readonly projectId: string
   readonly clientEmail: string
   readonly privateKey: string

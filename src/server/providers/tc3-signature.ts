@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 
-export interface Tc3Request {
+interface Tc3Request {
   readonly secretId: string
   readonly secretKey: string
   readonly service: string

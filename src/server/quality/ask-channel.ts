@@ -48,7 +48,7 @@ export async function askChannel(
   return { outcome: 'error', ms, cost, message: message === '' ? `status ${status} ${code}`.trim() : message }
 }
 
-export function bodyOf({ system, prompt, tools, max_output_tokens }: QualityQuestion, model: string): JsonObject {
+function bodyOf({ system, prompt, tools, max_output_tokens }: QualityQuestion, model: string): JsonObject {
   const offered = tools === '' ? undefined : readTools(tools)
   return {
     model,

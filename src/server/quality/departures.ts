@@ -36,7 +36,7 @@ export async function departedChannels({ db }: App): Promise<Departure[]> {
   return [...checks].map(([channelId, { name, checks: found }]) => departure(channelId, name, found))
 }
 
-export interface PastDeparture extends Departure {
+interface PastDeparture extends Departure {
   readonly from: number
   readonly to: number
 }

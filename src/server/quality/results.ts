@@ -12,7 +12,7 @@ const removedAtOnce = 1000
 const daySeconds = 86_400
 
 /** Identifies an answer. */
-export interface ResultKey {
+interface ResultKey {
   readonly check_id: number
   readonly run_at: number
   readonly channel_id: number
@@ -20,7 +20,7 @@ export interface ResultKey {
   readonly sample: number
 }
 
-export interface ResultFilter {
+interface ResultFilter {
   readonly checkId: number
   /** 0, '' and undefined mean all. */
   readonly channel: number

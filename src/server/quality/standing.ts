@@ -7,7 +7,7 @@ export interface RunScore {
   readonly total: number
 }
 
-export interface Standing {
+interface Standing {
   readonly state: StandingState
   /** Percent; -1 means none. */
   readonly share: number

@@ -8,7 +8,7 @@ import { fiveMinutes, offerKey, readOutcomes } from '../usage/call-sums.ts'
 import { listOffers, type Offer, type OfferParts } from './offers.ts'
 
 /** The parts that probe models. */
-export type ProbeParts = OfferParts & SiteCallParts & { readonly callStatistics: CallStatistics }
+type ProbeParts = OfferParts & SiteCallParts & { readonly callStatistics: CallStatistics }
 
 /** One call whose result counts for every group for which the same channels serve the model. */
 interface Probe {

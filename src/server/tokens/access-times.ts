@@ -3,7 +3,7 @@ import { seconds } from '../lib/clock.ts'
 import { background } from '../lib/logger.ts'
 import type { Core } from '../options/core.ts'
 
-export interface AccessTimes {
+interface AccessTimes {
   /** Remembers that a token was used just now. */
   note(tokenId: number): void
   /** Writes the remaining times. */

@@ -154,7 +154,7 @@ export async function createToken(
   return presentToken(core, row)
 }
 
-export interface TokenEdit {
+interface TokenEdit {
   readonly userId: number
   readonly id: number
   /** All fields: absent ones get their default, except limits and strictness, which stay unchanged. */
@@ -190,7 +190,7 @@ export async function deleteToken(core: Core, { userId, id }: { userId: number; 
   await changeToken(core, { userId, id }, () => ({ deleted_at: seconds(core.now()) }))
 }
 
-export type BatchAction = 'enable' | 'disable' | 'delete'
+type BatchAction = 'enable' | 'disable' | 'delete'
 
 /** Changes the tokens in `ids` that belong to the owner and allow the change; returns how many changed. */
 export async function changeTokens(

@@ -19,7 +19,7 @@ export const fiveMinutes = 300
 export const oneHour = 3600
 export const oneDay = 86_400
 /** The lengths of rows in seconds, and the retention of each. */
-export const spans = [
+const spans = [
   { seconds: fiveMinutes, keptSeconds: 50 * oneHour },
   { seconds: oneHour, keptSeconds: 62 * oneDay },
   { seconds: oneDay, keptSeconds: 400 * oneDay },
@@ -291,7 +291,7 @@ function sumsOf(row: SumsRow): CallSums {
   return sums
 }
 
-export function addSums(sums: CallSums, more: CallSums): void {
+function addSums(sums: CallSums, more: CallSums): void {
   addPlain(sums, more)
   sums.durations.merge(more.durations)
   sums.first_bytes.merge(more.first_bytes)

@@ -8,7 +8,7 @@ export interface Span {
  * Sums are stored by the hour: a span is the whole hours in it (`from` of the first, `to` of the last second of the last), and the
  * rest of an hour at either end. 0 means an open beginning or end.
  */
-export interface SplitSpan {
+interface SplitSpan {
   readonly whole: Span | undefined
   readonly edges: readonly Span[]
 }

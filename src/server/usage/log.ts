@@ -98,7 +98,7 @@ export async function searchOwnLogs(core: Core, { keyword, userId }: { keyword: 
   return forOwner(await searchLogs(core, { keyword, userId }))
 }
 
-export interface LogRecord {
+interface LogRecord {
   /** Consume rows are written by the ledger, failed calls by `failed-calls.ts`. */
   readonly type: Exclude<(typeof logType)[keyof typeof logType], typeof logType.consume | typeof logType.error>
   /** Unix seconds. */

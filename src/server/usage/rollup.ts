@@ -24,7 +24,7 @@ export type Key = string | number
  */
 export type Sums = readonly Key[]
 
-export interface HourSums {
+interface HourSums {
   readonly hour: number
   readonly sums: Sums
 }
@@ -47,7 +47,7 @@ export async function rollupEnd(db: Queries): Promise<number> {
 }
 
 /** The only dimension that a filter names, the smallest if it names none; undefined when the rollup cannot answer the filter. */
-export function dimensionOf(filter: ResolvedFilter): SumsBy | undefined {
+function dimensionOf(filter: ResolvedFilter): SumsBy | undefined {
   const named = dimensionsNamed(filter)
   return named.length > 1 ? undefined : (named[0] ?? 'group')
 }

@@ -49,7 +49,7 @@ interface PageRequest extends Cursor {
   readonly searchMs?: number
 }
 
-export interface PageRows {
+interface PageRows {
   readonly rows: LogRow[]
   /** Where a search goes on whose time was over before the page was full. */
   readonly rest?: Rest | undefined

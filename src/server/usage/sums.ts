@@ -6,7 +6,7 @@ import { spanMaxDays, wholeHours } from './data.ts'
 import { type LogFilter, resolveFilter } from './filter.ts'
 import { add, eachSum, hourSums, type Key, type Sum } from './rollup.ts'
 
-export interface SumsQuery {
+interface SumsQuery {
   readonly filter: LogFilter
   readonly by: SumsBy
   readonly grain: Grain

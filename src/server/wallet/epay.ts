@@ -25,7 +25,7 @@ export interface PaymentForm {
   readonly fields: Readonly<Record<string, string>>
 }
 
-export interface Payment {
+interface Payment {
   readonly tradeNo: string
   readonly method: string
   readonly amount: number

@@ -10,7 +10,7 @@ export interface JournalledBatch {
  * A record is bound to the state of the tables that it was made for: it is applied only to a database with its identity and run, and
  * only if that has everything that the tables had when the record was written.
  */
-export interface JournalRecord extends JournalledBatch {
+interface JournalRecord extends JournalledBatch {
   /** The identity of the database: 16 hexadecimal digits. */
   readonly id: string
   /** Chosen at random by each start of a server: 16 hexadecimal digits. */
@@ -24,7 +24,7 @@ export interface FoundRecord extends JournalRecord {
   readonly end: number
 }
 
-export interface ScannedRecords {
+interface ScannedRecords {
   readonly records: readonly FoundRecord[]
   /** Where a record could follow another, or begin the file, and none that is valid does. */
   readonly breaks: readonly number[]

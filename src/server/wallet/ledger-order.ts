@@ -18,7 +18,7 @@ export interface Wanted {
 }
 
 /** The start of a page: behind the row with the id `after` (0: from the first row), and behind `skip` further rows. */
-export interface From {
+interface From {
   readonly after: number
   readonly skip?: number
   readonly limit: number

@@ -11,7 +11,7 @@ import type { Caller, Core } from '../options/core.ts'
 import { recordExport } from '../options/record-export.ts'
 
 /** Redemption codes as admins read them. Codes are decrypted here, and nowhere else. */
-export interface RedemptionFilter {
+interface RedemptionFilter {
   /** The beginning of the name, an id, or the whole code; '' for all. */
   readonly keyword: string
   /** One of `redemptionFilters`; 0 for all. */

@@ -6,7 +6,7 @@ import { type CsvColumn, csvFile } from '../lib/csv.ts'
 import type { Caller, Core } from '../options/core.ts'
 import { recordExport } from '../options/record-export.ts'
 
-export interface TopUpFilter {
+interface TopUpFilter {
   /** The order's number, one of the provider's, a user's id or name; '' for all. */
   readonly keyword: string
   readonly status: string
@@ -14,7 +14,7 @@ export interface TopUpFilter {
 }
 
 /** Users search their own orders by number only. */
-export interface OwnTopUpFilter extends Omit<TopUpFilter, 'provider'> {
+interface OwnTopUpFilter extends Omit<TopUpFilter, 'provider'> {
   readonly userId: number
 }
 

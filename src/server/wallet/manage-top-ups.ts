@@ -15,7 +15,7 @@ import { creditedColumns, creditOrder, type Paid, takePayment, type WithLedger }
 import { paymentFromReport, requireMerchant, requireStripe, type WithStripe } from './top-ups.ts'
 
 /** Admin actions on orders that did not complete by themselves. Every action that moves quota is in the audit log, with its reason. */
-export type Payments = WithLedger & WithStripe & { readonly upstream: UpstreamAgents }
+type Payments = WithLedger & WithStripe & { readonly upstream: UpstreamAgents }
 
 const timeoutMs = 15_000
 const sizeBytesMax = 64 * 1024

@@ -3,7 +3,7 @@ import { isDatabaseFailure } from '../db/failures.ts'
 import { suspendedMs, withActiveTimeout } from '../lib/active-time.ts'
 
 /** PostgreSQL could not be reached, or did not answer in time. */
-export class Unreachable extends Error {}
+class Unreachable extends Error {}
 
 /** Runs one statement on a connection of the pool, for at most `limitMs`. A failed connection is closed with its statement. */
 export async function onConnection<T>(pool: pg.Pool, limitMs: number, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {

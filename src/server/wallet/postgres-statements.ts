@@ -343,7 +343,7 @@ where request_id in (
 )
 returning request_id, user_id, token_id, amount, checkpoint, budgets`
 
-export function isText(column: (typeof logColumns | typeof siteCostColumns)[number]): boolean {
+function isText(column: (typeof logColumns | typeof siteCostColumns)[number]): boolean {
   return ['content', 'username', 'token_name', 'model_name', 'group', 'request_id', 'other', 'model', 'reason'].includes(column)
 }
 

@@ -23,7 +23,7 @@ export interface ReadFile {
   readonly reason: SetAsideReason | undefined
 }
 
-export interface ReadJournal {
+interface ReadJournal {
   readonly files: readonly [ReadFile, ReadFile]
   /** Batches that must have been there, because later ones are. */
   readonly missing: number

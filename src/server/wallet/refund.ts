@@ -10,7 +10,7 @@ export interface Refund {
   readonly amount: number
 }
 
-export interface Refunded {
+interface Refunded {
   readonly requestId: string
   readonly channelId: number
   /** Model and group of the charge's hour bucket; '' when unknown: then no hour bucket changes. */

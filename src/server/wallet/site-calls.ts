@@ -55,7 +55,7 @@ export function siteCallLedger(parts: Parts, model: string, allowance: SiteAllow
 }
 
 /** Units that calls of a reason have cost, or hold, on the day of the time `at`. */
-export async function siteCallsOfDay({ db }: Pick<Parts, 'db'>, reason: SiteCallReason, at: number): Promise<number> {
+async function siteCallsOfDay({ db }: Pick<Parts, 'db'>, reason: SiteCallReason, at: number): Promise<number> {
   const row = await db
     .selectFrom('site_cost_days')
     .select('amount')

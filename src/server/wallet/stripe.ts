@@ -18,7 +18,7 @@ export function readStripeMerchant(options: OptionValues): StripeMerchant | unde
   return ServerAddress === '' || apiSecret === '' || webhookSecret === '' ? undefined : { apiSecret, webhookSecret }
 }
 
-export interface CheckoutOrder {
+interface CheckoutOrder {
   readonly tradeNo: string
   readonly userId: number
   readonly name: string
@@ -47,7 +47,7 @@ export function checkoutForm({ tradeNo, userId, name, moneyMinor, currency, retu
 }
 
 /** The tolerance for clock differences and delay between both sides. Stripe's own libraries allow as much. */
-export const signatureToleranceSeconds = 300
+const signatureToleranceSeconds = 300
 const signaturesMax = 20
 
 /**
@@ -104,7 +104,7 @@ const event = z.object({
   data: z.object({ object: z.unknown() }),
 })
 
-export type StripeEvent = { readonly live: boolean | undefined } & (
+type StripeEvent = { readonly live: boolean | undefined } & (
   | { readonly kind: 'session'; readonly type: string; readonly session: CheckoutSession }
   | { readonly kind: 'refund'; readonly paymentId: string; readonly tradeNo: string; readonly refundedMinor: number }
   | { readonly kind: 'dispute'; readonly paymentId: string; readonly tradeNo: string; readonly state: string }

@@ -6,7 +6,7 @@ import { commaListOf } from '../../contract/options/lists.ts'
 import { fail } from '../lib/failure.ts'
 
 /** An amount of quota in units, and its price in minor units of the currency. */
-export interface TopUpPrice {
+interface TopUpPrice {
   readonly quota: number
   readonly moneyMinor: number
   readonly currency: Currency

@@ -15,7 +15,7 @@ import { topUpOffer, topUpPrice } from './top-up-price.ts'
  * Online top-up: orders and payment methods. An order stores its credit and its price; later changes of prices do not affect it. It
  * is credited only when the provider reports exactly its payment, never because the browser returned.
  */
-export interface Ordered {
+interface Ordered {
   /** Dollars, or units where quota is not shown in currency. */
   readonly amount: number
   readonly caller: Caller
@@ -24,7 +24,7 @@ export interface Ordered {
 export type WithStripe = Core & { readonly stripe: StripeCalls }
 
 /** The providers that are set up, in the order in which they are offered. */
-export function openProviders({ options }: Core): PaymentProvider[] {
+function openProviders({ options }: Core): PaymentProvider[] {
   const { current } = options
   return [...(readMerchant(current) ? (['epay'] as const) : []), ...(readStripeMerchant(current) ? (['stripe'] as const) : [])]
 }
@@ -45,7 +45,7 @@ export function priceTopUp(core: Core, { amount, caller, method }: Ordered & { m
   return { money: moneyText(moneyMinor, currency), currency }
 }
 
-export interface Order extends PaymentForm {
+interface Order extends PaymentForm {
   readonly tradeNo: string
 }
 

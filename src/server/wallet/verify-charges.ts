@@ -6,7 +6,7 @@ import type { Queries } from '../db/open.ts'
 import { lastImportedLogId } from '../usage/imported-logs.ts'
 
 /** A charge whose log row, ledger row and recomputed amount are not equal. Amounts in units. */
-export interface ChargeDifference {
+interface ChargeDifference {
   readonly requestId: string
   readonly charged: number
   /** Undefined when the ledger has no row for the request. */
@@ -17,7 +17,7 @@ export interface ChargeDifference {
   readonly columns: readonly LinkedColumn[]
 }
 
-export type LinkedColumn = 'user_id' | 'token_id' | 'created_at' | 'kind' | 'site_cost'
+type LinkedColumn = 'user_id' | 'token_id' | 'created_at' | 'kind' | 'site_cost'
 
 export interface VerifiedCharges {
   /** Log rows of charges. */

@@ -156,7 +156,7 @@ const bodyShape = z.strictObject({
     .nullish(),
 })
 
-export type MessagesBody = z.infer<typeof bodyShape>
+type MessagesBody = z.infer<typeof bodyShape>
 
 /** Checks a body by all rules that need no state. Throws a Refusal. */
 export function readMessages(json: unknown, { isHosted }: { isHosted: boolean }): { body: MessagesBody; thinks: boolean } {

@@ -2,7 +2,7 @@
  * The JSON schema keywords that vendors support for enforced schemas. Sources: OpenAI "Structured outputs", Anthropic "Structured
  * outputs", Gemini API reference (`Schema` and `responseJsonSchema`), read 2026-11.
  */
-export type SchemaRule = keyof typeof rules
+type SchemaRule = keyof typeof rules
 
 interface Rule {
   readonly keywords: ReadonlySet<string>

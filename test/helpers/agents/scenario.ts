@@ -52,7 +52,7 @@ export interface Step {
 }
 
 /** `cached` is a part of `input`, `reasoning` one of `output`. */
-export interface StepUsage {
+interface StepUsage {
   readonly input: number
   readonly cached: number
   readonly output: number

@@ -94,7 +94,7 @@ export function requireShape<Shape>(schema: z.ZodType<Shape>, body: unknown, wor
   throw new Refusal(word(fault))
 }
 
-export interface Fault {
+interface Fault {
   readonly path: readonly PropertyKey[]
   readonly message: string
   /** Members that the vendor does not have. */

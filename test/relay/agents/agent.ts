@@ -1,7 +1,7 @@
 import { scenario } from '../../helpers/agents/scenario.ts'
 
 /** The observations and results of an agent until its answer. */
-export interface AgentRun {
+interface AgentRun {
   /** The text of the model in each turn; '' for a turn of only calls. */
   readonly texts: readonly string[]
   /** Its reasoning, as far as the agent was shown any. */

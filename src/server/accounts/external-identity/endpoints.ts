@@ -32,7 +32,7 @@ const addresses: ProviderEndpoints = {
 
 const sizeBytesMax = 256 * 1024
 
-export interface EndpointCall {
+interface EndpointCall {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   /** Sent by POST as a form; without it the call is a GET. */

@@ -20,7 +20,7 @@ import { loginByIdentity } from './sign-up.ts'
 const oauthFlows: Readonly<Record<OAuthProvider, OAuthFlow>> = { github, linuxdo, oidc }
 const stateMinutes = 10
 
-export interface OAuthStart {
+interface OAuthStart {
   /** Absent when the client builds the authorization URL itself. */
   readonly provider?: IdentityProvider | undefined
   readonly affCode: string
@@ -60,7 +60,7 @@ export async function startOAuth(
   }
 }
 
-export interface OAuthCallback extends LoginClient {
+interface OAuthCallback extends LoginClient {
   readonly provider: OAuthProvider
   readonly code: string
   readonly state: string

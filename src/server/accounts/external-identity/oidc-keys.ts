@@ -6,7 +6,7 @@ import type { ProviderClient } from './endpoints.ts'
 import { type ProviderAnswer, requireText } from './read-profile.ts'
 
 /** The provider's discovery document. https://openid.net/specs/openid-connect-discovery-1_0.html */
-export interface OidcDiscovery {
+interface OidcDiscovery {
   readonly issuer: string
   readonly authorize: string
   readonly token: string

@@ -14,7 +14,7 @@ import { createUser, isActive } from '../users.ts'
 import { identityColumns } from './enabled-providers.ts'
 import type { Profile } from './oauth-provider.ts'
 
-export interface ExternalLogin extends LoginClient {
+interface ExternalLogin extends LoginClient {
   readonly provider: IdentityProvider
   readonly profile: Profile
   readonly affCode: string

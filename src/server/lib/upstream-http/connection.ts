@@ -49,7 +49,7 @@ const idleMarginMs = 1000
 /** A short request is sent as one string: then head and body are one write without an array of buffers. */
 const oneWriteBelow = 16 * 1024
 
-export interface ConnectionOwner {
+interface ConnectionOwner {
   /** The reply is complete; the connection can carry another request. */
   idle(connection: UpstreamConnection): void
   /** The connection is closed. Its request, if it had one, has failed. */

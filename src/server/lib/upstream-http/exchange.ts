@@ -44,7 +44,7 @@ const callFailures = {
  * Called with the number of bytes before they are stored. Reading continues when the promise is resolved; an error ends the call,
  * which rejects with it.
  */
-export type CountBytes = (bytes: number) => Promise<void> | undefined
+type CountBytes = (bytes: number) => Promise<void> | undefined
 
 /** A request and the limits of its answer. */
 export interface SmallRequest {

@@ -2,7 +2,7 @@ import { fail } from '../../lib/failure.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /** A tool as it is in the request, and its path. */
-export interface PlacedTool {
+interface PlacedTool {
   readonly tool: unknown
   readonly field: string
   /** The block of a system message that made the tool available; its cache breakpoint counts for the tool. */

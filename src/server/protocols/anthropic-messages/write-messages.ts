@@ -8,7 +8,7 @@ import type { ModelRules } from './models.ts'
 import type { Thinking } from './thinking.ts'
 import { writeBlock } from './write-blocks.ts'
 
-export interface Message {
+interface Message {
   readonly role: 'user' | 'assistant' | 'system'
   readonly content: Block[]
 }

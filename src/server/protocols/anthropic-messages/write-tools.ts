@@ -11,7 +11,7 @@ import { countOptional, strictSchema, toolSchema } from './schema.ts'
 import type { Thinking } from './thinking.ts'
 import type { AnswerForm } from './write-output.ts'
 
-export interface WrittenTools {
+interface WrittenTools {
   readonly tools: Block[]
   readonly toolChoice: JsonObject | undefined
   readonly toolNames: ReadonlyMap<string, string>

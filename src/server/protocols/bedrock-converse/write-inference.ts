@@ -9,7 +9,7 @@ import type { JsonObject } from '../wire-format.ts'
 import type { ConverseRules } from './models.ts'
 
 /** Inference settings, in the three places that Converse has for them. */
-export interface Inference {
+interface Inference {
   readonly inferenceConfig: JsonObject
   /** Model-specific members, in `additionalModelRequestFields`. */
   readonly own: JsonObject

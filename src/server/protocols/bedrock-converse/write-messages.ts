@@ -10,12 +10,12 @@ import { cachePoint } from './cache-points.ts'
 import type { ConverseRules } from './models.ts'
 import { type DocumentNamer, documentNamer, mediaBlock } from './write-media.ts'
 
-export interface Message {
+interface Message {
   readonly role: 'user' | 'assistant'
   readonly content: readonly JsonObject[]
 }
 
-export interface MessageFacts {
+interface MessageFacts {
   readonly rules: ConverseRules
   /** Whether the request asks the model to think: then the answer must not be prefilled. */
   readonly isThinking: boolean

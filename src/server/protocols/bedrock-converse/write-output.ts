@@ -7,7 +7,7 @@ import type { JsonObject } from '../wire-format.ts'
 import type { ConverseRules } from './models.ts'
 
 /** The way a JSON answer is requested: by a format, by a tool that represents the answer, or by instruction. */
-export interface AnswerForm {
+interface AnswerForm {
   /** `outputConfig.textFormat`. */
   readonly textFormat?: JsonObject
   readonly answer?: { readonly name: string; readonly schema: JsonObject }

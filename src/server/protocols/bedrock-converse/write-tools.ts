@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from '../wire-format.ts'
 import { cachePoint } from './cache-points.ts'
 import type { ConverseRules } from './models.ts'
 
-export interface WrittenTools {
+interface WrittenTools {
   /** Tools and their cache points; empty when the request has no tools. */
   readonly tools: readonly JsonObject[]
   readonly toolChoice: JsonObject | undefined
@@ -20,7 +20,7 @@ export interface WrittenTools {
   toUpstream(name: string): string
 }
 
-export interface ToolFacts {
+interface ToolFacts {
   readonly rules: ConverseRules
   /** Whether a tool call may be forced. */
   readonly canForce: boolean

@@ -14,13 +14,13 @@ export interface ImageRequest {
   readonly images: readonly ImageSource[]
 }
 
-export interface ImageSize {
+interface ImageSize {
   readonly width: number
   readonly height: number
 }
 
 /** A URL, or bytes. */
-export type ImageSource = { readonly url: string } | FetchedFile
+type ImageSource = { readonly url: string } | FetchedFile
 
 /**
  * Reads the members that every vendor supports. `carried` are further members of the conversion's vendor. A mask is refused: without

@@ -51,7 +51,7 @@ function unitsOf({ query, documents }: JsonObject): number {
 }
 
 /** The documents of a request as texts; an image is an empty text. */
-export function documentTexts(body: JsonObject): string[] {
+function documentTexts(body: JsonObject): string[] {
   const documents = Array.isArray(body.documents) ? body.documents : []
   return documents.map((document) =>
     typeof document === 'string' ? document : isObject(document) ? textAt(document, 'text') : '',

@@ -152,7 +152,7 @@ export function readChatUsage(usage: JsonObject | undefined): Usage | undefined 
 }
 
 /** Splits tokens into text, audio and images. Cached audio counts as cached tokens, since it is not reported separately. */
-export function partsOf(tokens: number, details: JsonObject | undefined): { text: number; audio: number; image: number } {
+function partsOf(tokens: number, details: JsonObject | undefined): { text: number; audio: number; image: number } {
   const audio = Math.min(tokens, countAt(details, 'audio_tokens'))
   const image = Math.min(tokens - audio, countAt(details, 'image_tokens'))
   return { text: tokens - audio - image, audio, image }

@@ -1,7 +1,7 @@
 import { type JsonObject, objectAt } from '../wire-format.ts'
 
 /** The member of a call, a declared tool or a choice, and whether its input is free text. */
-export interface ToolMember {
+interface ToolMember {
   readonly called: JsonObject | undefined
   readonly isCustom: boolean
 }

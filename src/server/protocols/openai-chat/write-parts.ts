@@ -23,7 +23,7 @@ export function writeCacheMark({ cache }: { cache?: CacheMark }, { cacheMember }
 }
 
 /** Media as a part of a message. Throws `untranslatable` for media for which Chat has no part. Source: protocols notes 3.2. */
-export function writeMedia(part: MediaPart, writing: Writing): JsonObject {
+function writeMedia(part: MediaPart, writing: Writing): JsonObject {
   const mark = writeCacheMark(part, writing, 'part')
   const { source, media } = part
   if (source.kind === 'file') return { ...writeFile(part, source, writing), ...mark }

@@ -5,7 +5,7 @@ import { fitsStrict } from './strict-schema.ts'
 import { writeCacheMark } from './write-parts.ts'
 import type { Writing } from './writing.ts'
 
-export interface WrittenTools {
+interface WrittenTools {
   readonly members: JsonObject
   /** Whether the model takes tools whose input is free text. */
   readonly keepsCustom: boolean

@@ -81,6 +81,3 @@ export function errorEventOf(
   const { message, type, code, param } = error
   return JSON.stringify({ type: 'error', event_id: eventId, error: { type, code, message, param, event_id: null } })
 }
-
-export const isDone = (event: JsonObject) => event.type === 'response.done'
-export const isTranscribed = (event: JsonObject) => event.type === 'conversation.item.input_audio_transcription.completed'

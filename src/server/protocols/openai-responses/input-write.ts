@@ -9,7 +9,7 @@ import { repairToolResults } from '../turns.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { Writing } from './writing.ts'
 
-export interface InputRule {
+interface InputRule {
   /** Whether free-text tools are supported. */
   readonly keepsCustom: boolean
   /** Additional instructions. */

@@ -5,7 +5,7 @@ import type { UnreadMembers } from '../unread-members.ts'
 import { isObject, type JsonObject, textAt } from '../wire-format.ts'
 
 /** A past use of a tool as parts, and the role of its turn. */
-export interface PastTool {
+interface PastTool {
   readonly role: 'user' | 'assistant'
   readonly parts: readonly (TextPart | MediaPart)[]
 }

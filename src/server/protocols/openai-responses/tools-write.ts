@@ -3,7 +3,7 @@ import { fitsStrict } from '../openai-chat/strict-schema.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import type { Writing } from './writing.ts'
 
-export interface WrittenTools {
+interface WrittenTools {
   readonly members: JsonObject
   /** Whether the model accepts tools with free-text input. */
   readonly keepsCustom: boolean
