@@ -4,7 +4,7 @@ import { posix } from 'node:path'
  * The import rules of the architecture, checked only on paths and import lines. A server folder may import the contract, its own
  * files and the folders before it in this list; nothing else.
  */
-export const order = [
+const order = [
   'lib', 'env', 'db', 'bus', 'options', 'usage', 'wallet', 'notify', 'accounts', 'tokens', 'pricing', 'limits', 'moderation',
   'protocols', 'providers', 'channels', 'relay', 'tasks', 'status-page', 'parts', 'quality', 'alerts', 'jobs', 'console', 'http', 'open-core', 'app', 'serve', 'supervisor', 'start', 'import', 'commands',
 ] // biome-ignore format: one line reads as the list that it is
@@ -13,7 +13,7 @@ export const order = [
  * The rooms of the relay, in the same way: each may import those before it. Other files directly in the relay connect the rooms: they
  * may import every room, and no room imports them.
  */
-export const relayRooms = [
+const relayRooms = [
   'gateway-parts', 'http', 'upstream', 'conversations', 'admission', 'try-channels', 'response', 'charge', 'stored-responses',
   'idempotency', 'attempt', 'background', 'realtime', 'count', 'models',
 ] // biome-ignore format: one line reads as the list that it is
@@ -21,7 +21,7 @@ export const relayRooms = [
 /** Folders that must stay pure: they may import only the contract, themselves and these. */
 const pure: Readonly<Record<string, readonly string[]>> = { protocols: ['lib'], providers: ['lib', 'protocols'] }
 
-export interface SourceFile {
+interface SourceFile {
   /** From the root of the repository, with forward slashes: `src/server/lib/clock.ts`. */
   readonly path: string
   readonly text: string

@@ -1,5 +1,5 @@
 /** The path below which this site is (BASE_PATH), which the server writes into the page; '' for a site that has its host for itself. */
-export const basePath = globalThis.document?.documentElement.dataset.basePath ?? ''
+const basePath = globalThis.document?.documentElement.dataset.basePath ?? ''
 
 /** The path of a file or a call of this site, from the root of its host. */
 export function sitePath(path: string): string {

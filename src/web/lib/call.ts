@@ -27,7 +27,7 @@ type Given<L extends Line> = Sent<AllRoutes[L]> & Control
 export type CallInput<L extends Line> = Record<never, never> extends Sent<AllRoutes[L]> ? [input?: Given<L>] : [input: Given<L>]
 
 export type CallReply<L extends Line> = Reply<AllRoutes[L]>
-export type CallAnswer<L extends Line> = { data: CallReply<L>; message: string } & Extra<AllRoutes[L]>
+type CallAnswer<L extends Line> = { data: CallReply<L>; message: string } & Extra<AllRoutes[L]>
 
 /** Calls a route by its own line: `await call('DELETE /api/token/:id', { params: { id } })`. Throws `ApiError`. */
 export async function call<L extends Line>(line: L, ...[input]: CallInput<L>): Promise<CallReply<L>> {

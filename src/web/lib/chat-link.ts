@@ -4,7 +4,7 @@ import { withoutTrailing } from '../../contract/trailing.ts'
 
 const scripted: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'file:'])
 
-export interface KeyUse {
+interface KeyUse {
   /** The key of the token, with its prefix. */
   readonly key: string
   /** The address of the server, without a trailing slash. */

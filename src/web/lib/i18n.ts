@@ -36,7 +36,7 @@ export function changeLanguage(language: Language): void {
 }
 
 /** The texts of one screen or part, each in Chinese and in English; made by `defineTexts`. */
-export type Texts<Key extends string> = Readonly<Record<Key, readonly [zh: string, en: string]>>
+type Texts<Key extends string> = Readonly<Record<Key, readonly [zh: string, en: string]>>
 
 /**
  * The texts of a screen: `defineTexts({ title: ['令牌', 'Tokens'] })`. A text that lacks one of the two languages does not compile.

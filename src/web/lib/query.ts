@@ -34,7 +34,7 @@ export function invalidate(client: QueryClient, lines: readonly ReadLine[]): Pro
   return Promise.all(lines.map((line) => client.invalidateQueries({ queryKey: [line] })))
 }
 
-export interface WriteOptions<L extends Line> {
+interface WriteOptions<L extends Line> {
   /** Lines whose data this write makes stale. */
   readonly invalidates?: readonly ReadLine[]
   /** The message after a success. */

@@ -15,7 +15,7 @@ export const navGroups: Readonly<Record<NavGroup, Text>> = {
 }
 
 /** An entry of the sidebar. */
-export interface Place {
+interface Place {
   readonly group: NavGroup
   /** Whether the site offers it; it is hidden otherwise. */
   readonly flag?: (status: Status) => boolean

@@ -16,7 +16,7 @@ export type Widened<Shape> = {
         : SearchValue
 }
 
-export interface UrlState<Shape> {
+interface UrlState<Shape> {
   readonly values: Widened<Shape>
   /** Changes some values. The list goes back to its first page unless `page` is among them. */
   readonly change: (patch: Partial<Widened<Shape>>) => void

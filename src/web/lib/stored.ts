@@ -5,7 +5,7 @@ import { ofSite } from './base-path.ts'
  * One value in local storage. If storage is blocked or full, the value stays in memory for this visit. All users of the value in this
  * page and in other tabs see a change immediately.
  */
-export interface Stored<Value> {
+interface Stored<Value> {
   read(): Value
   /** `undefined` removes the value. */
   write(value: Value | undefined): void
@@ -48,7 +48,7 @@ interface Form<Value> {
   format(value: Value): string
 }
 
-export function stored<Value>(key: string, fallback: Value, form: Form<Value>): Stored<Value> {
+function stored<Value>(key: string, fallback: Value, form: Form<Value>): Stored<Value> {
   let lastText: string | undefined
   let lastValue = fallback
 

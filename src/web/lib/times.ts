@@ -7,7 +7,7 @@ export function formatTime(seconds: number): string {
   return formatDate(new Date(seconds * 1000))
 }
 
-export function formatDate(date: Date): string {
+function formatDate(date: Date): string {
   const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`
   return `${day} ${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}`
 }

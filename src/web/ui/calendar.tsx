@@ -5,7 +5,7 @@ import { defineTexts, useLanguage, useText } from '../lib/i18n.ts'
 import { formatTime, parseTime } from '../lib/times.ts'
 import { texts } from './texts.ts'
 
-export interface CalendarProps {
+interface CalendarProps {
   /** Unix seconds. */
   readonly value: number | undefined
   readonly onChange: (seconds: number | undefined) => void

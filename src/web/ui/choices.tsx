@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import styles from './choices.module.css'
 
-export interface ChoicesProps {
+interface ChoicesProps {
   readonly offers: readonly { readonly label: string; readonly onClick: () => void }[]
   readonly disabled?: boolean
 }

@@ -8,7 +8,7 @@ import { texts } from './texts.ts'
 
 const Calendar = lazy(async () => ({ default: (await import('./calendar.tsx')).Calendar }))
 
-export interface DateTimeInputProps {
+interface DateTimeInputProps {
   readonly label: string
   /** Unix seconds; undefined when the field is empty, NaN when the text is no time. */
   readonly value: number | undefined

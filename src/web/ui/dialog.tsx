@@ -7,7 +7,7 @@ import { useLayer } from './layers.ts'
 import { texts } from './texts.ts'
 import { useFocusReturn } from './use-focus-return.ts'
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string
   readonly size?: 'md' | 'lg' | 'xl' | number
   readonly onClose: () => void

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react'
 import styles from './disclosure.module.css'
 import shared from './shared.module.css'
 
-export interface DisclosureProps {
+interface DisclosureProps {
   readonly title: ReactNode
   /** Its purpose, in one line. */
   readonly hint?: ReactNode

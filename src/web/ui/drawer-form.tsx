@@ -7,7 +7,7 @@ import styles from './drawer-form.module.css'
 import { SideDrawerContext } from './side-drawer-context.ts'
 import { texts } from './texts.ts'
 
-export interface DrawerFormProps {
+interface DrawerFormProps {
   readonly onSubmit: () => void
   readonly submitLabel?: string
   /** A save is running: the form can neither be submitted again nor closed. */

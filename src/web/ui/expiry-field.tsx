@@ -7,7 +7,7 @@ import { DateTimeInput } from './date-time-input.tsx'
 const daySeconds = 86_400
 const spans = { hour: 3600, day: daySeconds, month: 30 * daySeconds, year: 365 * daySeconds } as const
 
-export interface ExpiryFieldProps {
+interface ExpiryFieldProps {
   /** Unix seconds; undefined for never, NaN when the text is no time. */
   readonly value?: number | undefined
   readonly onChange: (at: number | undefined) => void

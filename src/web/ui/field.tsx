@@ -14,7 +14,7 @@ const ChatList = lazy(async () => ({ default: (await import('./chat-list.tsx')).
 const GroupLimits = lazy(async () => ({ default: (await import('./request-limits/group-limits.tsx')).GroupLimits }))
 const GroupCounts = lazy(async () => ({ default: (await import('./request-limits/group-counts.tsx')).GroupCounts }))
 
-export interface FieldInputProps {
+interface FieldInputProps {
   readonly field: Field
   /** The value as it is exchanged: text for every widget; `true`/`false` for a switch, commas between tags, newlines between lines. */
   readonly value: string

@@ -5,7 +5,7 @@ import styles from './fields-form.module.css'
 
 export type FieldValues = Readonly<Record<string, string>>
 
-export interface FieldsFormProps {
+interface FieldsFormProps {
   readonly fields: readonly Field[]
   readonly values: FieldValues
   readonly onChange: (name: string, value: string) => void

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Tooltip } from '@mantine/core'
 import type { Icon } from '@tabler/icons-react'
 import { useNarrow } from '../lib/narrow.ts'
 
-export interface HeadButtonProps {
+interface HeadButtonProps {
   readonly label: string
   readonly icon: Icon
   /** Its effect, if the label does not explain it. */

@@ -27,7 +27,7 @@ export type Filter =
   /** Two values, in unix seconds; 0 is open. */
   | { readonly kind: 'time'; readonly from: string; readonly to: string; readonly label: string }
 
-export interface ListFiltersProps {
+interface ListFiltersProps {
   readonly filters: readonly Filter[]
   /** Of `useUrlState`. */
   readonly values: Readonly<Record<string, SearchValue>>

@@ -5,7 +5,7 @@ import { FileButton, type ListFile } from './list-file.tsx'
 import { ListTable, type ListTableProps } from './list-table.tsx'
 import { PageHeader } from './page-header.tsx'
 
-export interface ListFrameProps<Row> extends Omit<ListTableProps<Row>, 'label'> {
+interface ListFrameProps<Row> extends Omit<ListTableProps<Row>, 'label'> {
   readonly title: string
   readonly description?: ReactNode
   /** Buttons that this list alone has. */

@@ -16,7 +16,7 @@ const texts = defineTexts({
   emailMissing: ['请输入邮箱地址', 'Enter an email address'],
 })
 
-export interface MailCodeFieldProps extends TextInputProps {
+interface MailCodeFieldProps extends TextInputProps {
   /** The address that the code is mailed to. */
   readonly email: string
   readonly purpose: 'register' | 'bind' | 'notify'

@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 /** `value` is the JSON text of an object. */
 export type MapProps = Pick<RowsEditorProps<unknown>, 'label' | 'description' | 'error' | 'disabled' | 'value' | 'onChange'>
 
-export interface MapEditorProps<Value> extends MapProps {
+interface MapEditorProps<Value> extends MapProps {
   /** Whether the object fits into rows. */
   readonly isValue: (value: unknown) => value is Value
   readonly newValue: Value

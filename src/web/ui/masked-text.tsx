@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { CopyButton } from './copy-text.tsx'
 import styles from './masked-text.module.css'
 
-export interface MaskedTextProps {
+interface MaskedTextProps {
   readonly text: string
   /** The visible part at first. */
   readonly masked: string

@@ -3,7 +3,7 @@ import { HintTag } from './status-tag.tsx'
 import { texts } from './texts.ts'
 
 /** The end of a model. A date is a day in UTC, as `2026-12-11`. */
-export interface ShownEnd {
+interface ShownEnd {
   readonly date: string
   /** What the vendor recommends instead; '' for nothing. */
   readonly successor: string

@@ -5,7 +5,7 @@ import { tint } from './tag.tsx'
 
 const colors = { info: 'sluice', warn: 'yellow', danger: 'red' } as const
 
-export interface NoticeProps {
+interface NoticeProps {
   readonly kind?: keyof typeof colors
   readonly title?: string
   readonly children: ReactNode

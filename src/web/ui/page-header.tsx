@@ -2,7 +2,7 @@ import { Group, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import styles from './page-header.module.css'
 
-export interface PageHeaderProps {
+interface PageHeaderProps {
   readonly title: string
   readonly description?: ReactNode
   /** Buttons at the right; the main one last. */

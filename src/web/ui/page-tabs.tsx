@@ -2,7 +2,7 @@ import { Tabs } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import styles from './page-tabs.module.css'
 
-export interface PageTabsProps<Value extends string> {
+interface PageTabsProps<Value extends string> {
   /** `mark` shows a dot beside the name, with this label. */
   readonly tabs: readonly { readonly value: Value; readonly label: string; readonly mark?: string | undefined }[]
   readonly value: Value

@@ -8,7 +8,7 @@ import { type PageSize, pageSize, usePageSize } from '../lib/page-size.ts'
 import styles from './pager.module.css'
 import { texts } from './texts.ts'
 
-export interface PagerProps {
+interface PagerProps {
   /** Counted from 1. */
   readonly page: number
   readonly onPage: (page: number) => void

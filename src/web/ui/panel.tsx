@@ -2,7 +2,7 @@ import { Title } from '@mantine/core'
 import { type ReactNode, useId } from 'react'
 import styles from './panel.module.css'
 
-export interface PanelProps {
+interface PanelProps {
   readonly title?: ReactNode
   readonly description?: ReactNode
   /** At the right of the title. */

@@ -6,7 +6,7 @@ import { clamped, moved, type Point, scaleMax, type View, wholeView, zoomed } fr
 import styles from './picture-viewer.module.css'
 import { texts } from './texts.ts'
 
-export interface PictureViewerProps {
+interface PictureViewerProps {
   readonly src: string
   readonly alt: string
   readonly onError?: () => void

@@ -9,7 +9,7 @@ const texts = defineTexts({
   cheaper: ['其他厂商更便宜：{vendors}', 'Cheaper elsewhere: {vendors}'],
 })
 
-export interface PriceSourceProps {
+interface PriceSourceProps {
   readonly source: 'own' | 'default' | 'public'
   /** For public data: its vendor and date. */
   readonly vendor?: string

@@ -3,7 +3,7 @@ import { IconEye, IconEyeOff } from '@tabler/icons-react'
 import { useState } from 'react'
 import styles from './secret-textarea.module.css'
 
-export interface SecretTextareaProps extends TextareaProps {
+interface SecretTextareaProps extends TextareaProps {
   readonly showLabel: string
   readonly hideLabel: string
 }

@@ -3,7 +3,7 @@ import { useText } from '../lib/i18n.ts'
 import type { Column, Sort } from './listing.ts'
 import { texts } from './texts.ts'
 
-export interface SortSelectProps<Row> {
+interface SortSelectProps<Row> {
   readonly columns: readonly Column<Row>[]
   readonly sort: Sort | undefined
   readonly onSort: (sort: Sort) => void

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import styles from './sticky-bar.module.css'
 
-export interface StickyBarProps {
+interface StickyBarProps {
   /** Names the bar for screen readers. */
   readonly label: string
   /** How much is unsaved. */

@@ -10,7 +10,7 @@ import shared from './shared.module.css'
 /** https://core.telegram.org/widgets/login */
 const script = 'https://telegram.org/js/telegram-widget.js?22'
 
-export interface TelegramDialogProps {
+interface TelegramDialogProps {
   /** Texts of the screen that opens the dialog. */
   readonly words: { title: string; hint: string; failed: string }
   /** The state that binds the reply to this browser. */

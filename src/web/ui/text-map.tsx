@@ -3,7 +3,7 @@ import type { Choice } from '../../contract/fields.ts'
 import { useLocal } from '../lib/i18n.ts'
 import { MapEditor, type MapProps } from './map-editor.tsx'
 
-export interface TextMapProps extends MapProps {
+interface TextMapProps extends MapProps {
   /** The allowed values; any text if absent. */
   readonly choices?: readonly Choice[] | undefined
 }

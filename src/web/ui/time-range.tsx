@@ -8,13 +8,13 @@ import { useLayer } from './layers.ts'
 import { texts } from './texts.ts'
 import styles from './time-range.module.css'
 
-export interface TimeSpan {
+interface TimeSpan {
   /** Unix seconds; 0 is open. */
   readonly from: number
   readonly to: number
 }
 
-export interface TimeRangeProps extends TimeSpan {
+interface TimeRangeProps extends TimeSpan {
   readonly label: string
   readonly onChange: (span: TimeSpan) => void
 }

@@ -2,7 +2,7 @@ import { useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 
 /** The subject of a list's form: a new item or the one with this id. */
-export interface FormSubject {
+interface FormSubject {
   readonly id: number | undefined
 }
 

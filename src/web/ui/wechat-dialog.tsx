@@ -5,7 +5,7 @@ import { Dialog } from './dialog.tsx'
 import styles from './outside.module.css'
 import shared from './shared.module.css'
 
-export interface WechatDialogProps {
+interface WechatDialogProps {
   /** Texts of the screen that opens the dialog. */
   readonly words: { title: string; hint: string; qr: string; code: string; missing: string; submit: string }
   readonly busy: boolean

@@ -1,7 +1,7 @@
 import { TextInput, type TextInputProps } from '@mantine/core'
 import type { KeyboardEvent } from 'react'
 
-export interface WholeNumberProps extends Omit<TextInputProps, 'value' | 'onChange' | 'min' | 'inputMode'> {
+interface WholeNumberProps extends Omit<TextInputProps, 'value' | 'onChange' | 'min' | 'inputMode'> {
   /** Text while it is being typed; '' for none. */
   readonly value?: number | string
   readonly onChange?: (value: number | string) => void

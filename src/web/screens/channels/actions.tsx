@@ -17,7 +17,7 @@ import { useBalance } from './use-balance.ts'
 import { useChannelTest } from './use-channel-test.ts'
 import { useRowEdit } from './use-row-edit.ts'
 
-export interface ActionsProps {
+interface ActionsProps {
   readonly channel: Channel
   readonly type: ChannelType | undefined
   readonly onEdit: () => void

@@ -18,7 +18,7 @@ export type Opened =
   | { readonly kind: 'tag'; readonly tagged: Tagged }
   | { readonly kind: 'changes' }
 
-export interface ChannelDialogsProps {
+interface ChannelDialogsProps {
   readonly opened: Opened | undefined
   readonly channels: readonly Channel[]
   readonly jobs: Jobs

@@ -25,7 +25,7 @@ import { texts } from './texts.ts'
 import { useBalance } from './use-balance.ts'
 import { typeColor } from './use-channel-types.ts'
 
-export interface ColumnsInput {
+interface ColumnsInput {
   readonly types: readonly ChannelType[]
   /** Shows the tag of each channel, which filters by it on click; absent when headings show it. */
   readonly onTag: ((tag: string) => void) | undefined

@@ -1,7 +1,7 @@
 import type { Channel } from '../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
 
-export interface DisabledReason {
+interface DisabledReason {
   readonly reason: string
   /** Unix seconds. */
   readonly at: number

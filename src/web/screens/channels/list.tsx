@@ -23,7 +23,7 @@ import { useFilters } from './use-filters.ts'
 
 const JobStrip = lazy(async () => ({ default: (await import('./upkeep/job-strip.tsx')).JobStrip }))
 
-export interface ChannelListProps {
+interface ChannelListProps {
   /** Channels that were just added: they are on top. */
   readonly added: readonly number[]
   readonly onAdd: () => void

@@ -6,7 +6,7 @@ import styles from './dashboard.module.css'
 import { roundSteps, roundTicks, type Series, type Step } from './series.ts'
 
 /** The charts, in a file of their own: their library is loaded with them, and its figures are in tables beside them. */
-export interface ChartProps {
+interface ChartProps {
   readonly label: string
   readonly series: readonly Series[]
   readonly nameOf: (key: string) => string
@@ -113,6 +113,6 @@ export function ShareRing({ label, series, nameOf, format, values }: ChartProps 
   )
 }
 
-export function colorVariable(color: string): string {
+function colorVariable(color: string): string {
   return `var(--mantine-color-${color.replace('.', '-')})`
 }

@@ -7,7 +7,7 @@ import { QuotaText } from '../../ui/quota-text.tsx'
 import type { LogFilter } from './filters.ts'
 import { texts } from './texts.ts'
 
-export interface StatisticsProps {
+interface StatisticsProps {
   readonly isAdmin: boolean
   readonly filter: LogFilter
   /** Milliseconds between refreshes; false for none. */

@@ -20,7 +20,7 @@ import { needsSecondFactor } from './second-factor.tsx'
 const WechatDialog = lazy(async () => ({ default: (await import('../../ui/wechat-dialog.tsx')).WechatDialog }))
 const TelegramDialog = lazy(async () => ({ default: (await import('../../ui/telegram-dialog.tsx')).TelegramDialog }))
 
-export interface ThirdPartyProps {
+interface ThirdPartyProps {
   /** The first factor was given; the second is due. */
   readonly onSecondFactor: () => void
   /** False for a sign-up: new users have no passkey yet. */

@@ -5,7 +5,7 @@ import { MailCodeField } from '../../ui/mail-code-field.tsx'
 import type { NoticeForm } from './own-setting.ts'
 import { texts } from './texts.ts'
 
-export interface MailFieldsProps {
+interface MailFieldsProps {
   readonly form: NoticeForm
   readonly ownEmail: string
   /** The stored address is verified already. */

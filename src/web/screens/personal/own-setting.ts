@@ -19,7 +19,7 @@ export interface NoticeValues {
 export type NoticeForm = Pick<ReturnType<typeof useForm<NoticeValues>>, 'values' | 'getInputProps' | 'setFieldValue'>
 
 /** The default, unless the user or the site sets another. */
-export const thresholdUnits = 500_000
+const thresholdUnits = 500_000
 export const thresholdPresets = [100_000, 500_000, 1_000_000, 5_000_000] as const
 
 /** The settings of the user's own account as the server sends them: JSON in a text, with members of other programs too. */

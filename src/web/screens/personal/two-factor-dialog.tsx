@@ -10,7 +10,7 @@ import shared from '../../ui/shared.module.css'
 import styles from './security.module.css'
 import { securityTexts } from './security-texts.ts'
 
-export interface TwoFactorDialogProps {
+interface TwoFactorDialogProps {
   readonly secret: { readonly secret: string; readonly uri: string }
   readonly onClose: () => void
   /** With the backup codes. */

@@ -16,7 +16,7 @@ import styles from './playground.module.css'
 import { texts } from './texts.ts'
 import { type Answer, isRunning } from './turns.ts'
 
-export interface AnswerViewProps {
+interface AnswerViewProps {
   readonly answer: Answer
   /** The actions on the answer; undefined where they are impossible. */
   readonly onRetry: (() => void) | undefined

@@ -12,7 +12,7 @@ import { TurnList } from './turn-list.tsx'
 import { type Answer, type Question, requestOf, type Turn } from './turns.ts'
 import { useDraft } from './use-draft.ts'
 
-export interface ChatProps {
+interface ChatProps {
   readonly conversation: Conversation
   readonly settings: Settings
   /** Whether a message can be sent; shows which settings are missing otherwise. */

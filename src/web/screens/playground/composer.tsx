@@ -8,7 +8,7 @@ import styles from './playground.module.css'
 import { texts } from './texts.ts'
 import type { Question } from './turns.ts'
 
-export interface ComposerProps {
+interface ComposerProps {
   readonly draft: Question
   readonly onText: (text: string) => void
   readonly onPictures: (files: readonly File[]) => void

@@ -11,7 +11,7 @@ import type { Library, LibraryState } from './library.ts'
 import styles from './playground.module.css'
 import { texts } from './texts.ts'
 
-export interface HistoryPanelProps {
+interface HistoryPanelProps {
   readonly library: Library
   readonly shelf: LibraryState
   readonly onOpened: () => void

@@ -8,7 +8,7 @@ import { texts } from './texts.ts'
 import { type TurnActions, TurnView } from './turn-view.tsx'
 import { isAnswering, type Turn } from './turns.ts'
 
-export interface TurnListProps extends TurnActions {
+interface TurnListProps extends TurnActions {
   readonly turns: readonly Turn[]
   readonly stick: ReturnType<typeof useStickToBottom>
 }

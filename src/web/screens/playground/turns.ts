@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts'
 /** The parts of a conversation, and how stream events change it. */
 
 /** `loading` waits for the first text, `incomplete` is being written, `stopped` was stopped by its reader. */
-export type AnswerState = 'loading' | 'incomplete' | 'complete' | 'error' | 'stopped'
+type AnswerState = 'loading' | 'incomplete' | 'complete' | 'error' | 'stopped'
 
 export interface Answer {
   readonly id: string

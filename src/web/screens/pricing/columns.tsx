@@ -30,7 +30,7 @@ function ModelCell({ row: { model_name: model, end, redirect } }: { row: PriceRo
   )
 }
 
-export interface Shown {
+interface Shown {
   readonly group: string
   readonly ratio: number
   readonly perUsd: number

@@ -1,6 +1,6 @@
 import type { PriceRow } from '../../../contract/routes/pricing.ts'
 
-export interface Wanted {
+interface Wanted {
   readonly search: string
   readonly type: string
   readonly available: string

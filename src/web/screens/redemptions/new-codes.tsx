@@ -8,7 +8,7 @@ import shared from '../../ui/shared.module.css'
 import styles from './redemptions.module.css'
 import { texts } from './texts.ts'
 
-export interface NewCodesProps {
+interface NewCodesProps {
   readonly keys: readonly string[]
   readonly name: string
   /** The value of each code, as text. */

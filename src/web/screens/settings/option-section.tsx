@@ -17,7 +17,7 @@ import { texts } from './texts.ts'
 // Loaded on demand, because few tabs have a secret.
 const SecretInput = lazy(async () => ({ default: (await import('./secret-input.tsx')).SecretInput }))
 
-export interface OptionSectionProps {
+interface OptionSectionProps {
   readonly section: Section
   readonly saved: FieldValues
   /** The secrets that have a value. */

@@ -5,7 +5,7 @@ import { confirm } from '../../ui/confirm.tsx'
 import type { FieldValues } from '../../ui/fields-form.tsx'
 import { texts } from './texts.ts'
 
-export interface SaveResult {
+interface SaveResult {
   readonly saved: readonly string[]
   /** Reasons by key. */
   readonly refused: FieldValues

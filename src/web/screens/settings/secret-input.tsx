@@ -6,7 +6,7 @@ import { Tag } from '../../ui/tag.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
 
-export interface SecretInputProps {
+interface SecretInputProps {
   readonly field: Field
   readonly isSet: boolean
   /** Typed text replaces the saved value, '' clears it, undefined keeps it. */

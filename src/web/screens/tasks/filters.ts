@@ -9,7 +9,7 @@ export function useTaskState(from: number) {
   return useListState({ from, to: 0, id: '', action: '', status: '', channel_id: '', username: '' }, { sort: '-id' })
 }
 
-export type TaskState = ReturnType<typeof useTaskState>
+type TaskState = ReturnType<typeof useTaskState>
 
 /** The query of rows and files, except the id of the task; `unit` is the number of its time units in a second. */
 export function filterOf(

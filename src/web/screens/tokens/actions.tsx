@@ -27,7 +27,7 @@ import { curlOf, sdkOf } from './snippets.ts'
 import { texts } from './texts.ts'
 import { tokenLists } from './token-lines.ts'
 
-export interface ActionsProps {
+interface ActionsProps {
   readonly token: Token
   readonly onEdit: () => void
   readonly onDeleted: () => void

@@ -5,7 +5,7 @@ import { fullKey } from '../../lib/full-key.ts'
 /** Clipboard texts for using a token elsewhere. */
 
 /** A token and where it is used. */
-export interface TokenUse {
+interface TokenUse {
   readonly token: Token
   /** The address of the server, without a trailing slash. */
   readonly address: string

@@ -67,7 +67,7 @@ const offers: Readonly<Record<ManageAction, Offer>> = {
   },
 }
 
-export interface ActionsProps {
+interface ActionsProps {
   readonly user: User
   readonly onEdit: () => void
   readonly onQuota: () => void

@@ -17,7 +17,7 @@ import { showAtField } from './refusals.ts'
 import { texts } from './texts.ts'
 import styles from './users.module.css'
 
-export interface EditFormProps {
+interface EditFormProps {
   readonly id: number
   readonly onDone: () => void
   readonly onQuota: (user: User) => void

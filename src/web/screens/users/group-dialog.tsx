@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { useUserBatch } from './bulk-actions.tsx'
 import { texts } from './texts.ts'
 
-export interface GroupDialogProps {
+interface GroupDialogProps {
   readonly users: readonly User[]
   readonly done: () => void
   readonly onClose: () => void

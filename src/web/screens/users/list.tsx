@@ -17,7 +17,7 @@ import { texts } from './texts.ts'
 const TokensDialog = lazy(async () => ({ default: (await import('./tokens-dialog.tsx')).TokensDialog }))
 const GroupDialog = lazy(async () => ({ default: (await import('./group-dialog.tsx')).GroupDialog }))
 
-export interface UserListProps {
+interface UserListProps {
   readonly onAdd: () => void
   readonly onEdit: (id: number) => void
   readonly onQuota: (user: User) => void

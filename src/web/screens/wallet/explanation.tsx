@@ -23,7 +23,7 @@ export function Explanation({ row }: { row: LedgerRow }) {
   )
 }
 
-export function explain(say: Words, row: LedgerRow, cause: string): string {
+function explain(say: Words, row: LedgerRow, cause: string): string {
   const { kind, detail } = row
   const because = (what: string) => (detail === '' ? what : say('withReason', { what, reason: detail }))
   switch (kind) {

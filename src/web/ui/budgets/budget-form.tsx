@@ -30,7 +30,7 @@ interface Values {
   name: string
 }
 
-export interface BudgetFormProps {
+interface BudgetFormProps {
   /** The budget to change; undefined for a new one of `of`. */
   readonly budget?: Budget | undefined
   /** Undefined while nothing is chosen. */

@@ -21,7 +21,7 @@ export function useRecordedUntil(tokenId: number): number {
 }
 
 /** Shows that calls of a row are recorded. */
-export function RecordedTag({ until, share = 1000 }: { until: number; share?: number }) {
+function RecordedTag({ until, share = 1000 }: { until: number; share?: number }) {
   const say = useText(tagTexts)
   const time = formatTime(until)
   return (

@@ -4,7 +4,7 @@ import { useText } from '../../lib/i18n.ts'
 import styles from './request-limits.module.css'
 import { texts } from './texts.ts'
 
-export interface AmountInputProps {
+interface AmountInputProps {
   /** Shown only where the fields of a row are stacked. */
   readonly label: string
   /** The name of the row, for the label of the field. */

@@ -8,7 +8,7 @@ import { texts } from './texts.ts'
 const lengths = [units.days, units.hours, units.minutes, units.seconds] as const
 
 /** The props by which a form finds its field are passed on. */
-export interface DurationInputProps {
+interface DurationInputProps {
   readonly label?: string
   readonly description?: string
   readonly error?: ReactNode

@@ -7,7 +7,7 @@ import { otherGroups } from './limit-rows.ts'
 import styles from './request-limits.module.css'
 import { texts } from './texts.ts'
 
-export interface GroupSelectProps {
+interface GroupSelectProps {
   readonly label: string
   readonly value: string
   readonly onChange: (group: string) => void

@@ -46,7 +46,7 @@ export function writeLimits(rows: readonly LimitRow[]): string {
   return JSON.stringify(groups, null, 2)
 }
 
-export type LimitFault = 'seconds' | 'amount' | 'tooMany'
+type LimitFault = 'seconds' | 'amount' | 'tooMany'
 
 /** What is wrong with a row, by field. */
 export function faultsOfLimit(
@@ -96,7 +96,7 @@ export function writeCounts(rows: readonly CountRow[]): string {
   return JSON.stringify(Object.fromEntries(entries), null, 2)
 }
 
-export type CountFault = 'missing' | 'repeated' | 'amount' | 'fromOne'
+type CountFault = 'missing' | 'repeated' | 'amount' | 'fromOne'
 
 /** What is wrong with a row, by field. */
 export function faultsOfCount(

@@ -12,7 +12,7 @@ import { HeaderMenus } from './header-menus.tsx'
 import { texts } from './texts.ts'
 import { TopLinks } from './top-links.tsx'
 
-export interface HeaderProps {
+interface HeaderProps {
   readonly screens: readonly Screen[]
   readonly narrow: boolean
   readonly onMenu: () => void

@@ -10,7 +10,7 @@ import { useStatus } from '../../lib/status.ts'
 import styles from './sidebar.module.css'
 import { texts } from './texts.ts'
 
-export interface SidebarProps {
+interface SidebarProps {
   readonly screens: readonly Screen[]
   readonly collapsed?: boolean
   /** Without it the sidebar cannot be collapsed, as in the drawer. */
@@ -102,7 +102,7 @@ function SplitEntry({ screen, parts, onChoose }: { screen: Screen; parts: readon
 }
 
 /** The navigation of this user, with the parts that the site offers. */
-export function useNavigation(screens: readonly Screen[]): { group: NavGroup; entries: Screen[] }[] {
+function useNavigation(screens: readonly Screen[]): { group: NavGroup; entries: Screen[] }[] {
   const role = useSession()?.role ?? 0
   const status = useStatus()
   const visible = screens.filter(({ nav, access }) => nav && mayAccess(role, access) && (nav.flag?.(status) ?? true))

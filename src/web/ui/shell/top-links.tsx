@@ -6,7 +6,7 @@ import { isNewYear, NewYear } from './new-year.tsx'
 import { texts } from './texts.ts'
 import styles from './top-links.module.css'
 
-export interface TopLinksProps {
+interface TopLinksProps {
   readonly screens: readonly Screen[]
   /** One below the other, in the drawer of a narrow window. */
   readonly stacked?: boolean

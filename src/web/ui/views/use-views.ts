@@ -6,7 +6,7 @@ import type { Viewed } from '../listing.ts'
 import { withTimesOfToday } from './moving-times.ts'
 
 /** Hidden columns; null for the default of the list. */
-export type HiddenColumns = ReadonlySet<string> | null
+type HiddenColumns = ReadonlySet<string> | null
 
 export interface ViewsInput {
   readonly viewed: Viewed

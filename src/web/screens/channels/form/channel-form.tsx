@@ -31,7 +31,7 @@ import { texts } from './texts.ts'
 import { UpstreamFields } from './upstream-fields.tsx'
 import { useListedPresets } from './use-listed-presets.ts'
 
-export interface ChannelFormProps {
+interface ChannelFormProps {
   readonly id: number | undefined
   readonly onKeys: (channel: Channel) => void
   /** With the ids of the channels that were added. */

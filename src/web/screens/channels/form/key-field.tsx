@@ -8,7 +8,7 @@ import { type ChannelFormState, keysOf } from './form-values.ts'
 import { settingOf } from './setting.ts'
 import { texts } from './texts.ts'
 
-export interface KeyFieldProps {
+interface KeyFieldProps {
   readonly form: ChannelFormState
   readonly type: ChannelType | undefined
   readonly channel: Channel | undefined

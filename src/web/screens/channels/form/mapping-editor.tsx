@@ -7,7 +7,7 @@ import styles from './form.module.css'
 import { chainsOf, isModelTwice, type MappingDraft, readMapping, writeMapping } from './mapping.ts'
 import { texts } from './texts.ts'
 
-export interface MappingEditorProps {
+interface MappingEditorProps {
   /** JSON text. */
   readonly value: string
   readonly onChange: (value: string) => void

@@ -29,7 +29,7 @@ export function isModelTwice(rows: readonly MappingDraft[], index: number): bool
   return model !== '' && rows.some(({ from }, at) => at < index && from.trim() === model)
 }
 
-export interface Chain {
+interface Chain {
   /** From the requested to the upstream model. A circle is shown up to its first repetition. */
   readonly steps: readonly string[]
   readonly isCircle: boolean

@@ -16,7 +16,7 @@ import { useFetchModels } from './use-fetch-models.ts'
 
 const ModelPicker = lazy(async () => ({ default: (await import('./model-picker.tsx')).ModelPicker }))
 
-export interface ModelFieldsProps {
+interface ModelFieldsProps {
   readonly form: ChannelFormState
   readonly type: ChannelType | undefined
   /** The saved channel. */

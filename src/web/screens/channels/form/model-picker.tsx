@@ -9,7 +9,7 @@ import styles from './form.module.css'
 import { readMapping } from './mapping.ts'
 import { texts } from './picker-texts.ts'
 
-export interface ModelPickerProps {
+interface ModelPickerProps {
   /** The upstream's models. */
   readonly listed: readonly string[]
   /** The channel's models. */

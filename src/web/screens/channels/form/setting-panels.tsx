@@ -57,7 +57,7 @@ const panels: readonly SettingPanel[] = [
 /** Loaded with the panel. */
 const SettingField = lazy(async () => ({ default: (await import('./settings/setting-field.tsx')).SettingField }))
 
-export interface SettingPanelsProps {
+interface SettingPanelsProps {
   readonly form: ChannelFormState
   /** The fields of a panel are rendered for the first time. */
   readonly onDrawn: () => void

@@ -21,7 +21,7 @@ const baseUrlHelps: Readonly<Record<number, keyof typeof texts>> = {
   36: 'baseUrlMusic',
 }
 
-export interface UpstreamFieldsProps {
+interface UpstreamFieldsProps {
   readonly form: ChannelFormState
   readonly types: readonly ChannelType[]
   readonly type: ChannelType | undefined

@@ -7,7 +7,7 @@ import { RowActions } from '../../../ui/row-actions.tsx'
 import { texts } from './texts.ts'
 import { useKeyWrites } from './use-key-writes.ts'
 
-export interface KeyActionsProps {
+interface KeyActionsProps {
   readonly channelId: number
   readonly channelKey: ChannelKey
   /** The only key of the channel, which cannot be removed. */

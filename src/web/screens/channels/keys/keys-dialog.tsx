@@ -19,7 +19,7 @@ import styles from './keys.module.css'
 import { texts } from './texts.ts'
 import { useKeyWrites } from './use-key-writes.ts'
 
-export interface KeysDialogProps {
+interface KeysDialogProps {
   readonly channel: Pick<Channel, 'id' | 'name' | 'type'>
   readonly onClose: () => void
 }

@@ -5,7 +5,7 @@ import { useWrite } from '../../../lib/query.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { texts } from './texts.ts'
 
-export interface BatchTagProps {
+interface BatchTagProps {
   readonly ids: readonly number[]
   /** The known tags in use. */
   readonly known: readonly string[]

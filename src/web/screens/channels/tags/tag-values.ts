@@ -1,7 +1,7 @@
 import type { Channel } from '../../../../contract/entities/channel.ts'
 
 /** The form of a tag. Only the tag is filled in at first: empty fields stay unchanged in each channel. */
-export interface TagValues {
+interface TagValues {
   new_tag: string
   models: string[]
   groups: string[]

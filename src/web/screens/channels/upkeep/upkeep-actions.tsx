@@ -9,7 +9,7 @@ import { headTexts } from '../head-texts.ts'
 import { texts } from '../texts.ts'
 import type { Jobs } from './use-jobs.ts'
 
-export interface UpkeepActionsProps {
+interface UpkeepActionsProps {
   readonly jobs: Jobs
   /** The number of channels with detected changes. */
   readonly changes: number

@@ -15,7 +15,7 @@ export interface Jobs {
   readonly dismiss: () => void
 }
 
-export type JobName = 'test-channels' | 'refresh-balances' | 'check-models'
+type JobName = 'test-channels' | 'refresh-balances' | 'check-models'
 
 export function useJobs(): Jobs {
   const { data: jobs = [] } = useQuery({

@@ -5,7 +5,7 @@ import { isJsonObject, parseJson } from '../../../lib/json.ts'
  * A recorded request as a conversation of the playground, from any of the four dialects. Texts and pictures are carried; tools, their
  * calls and their results are counted in `leftOut`.
  */
-export interface Again {
+interface Again {
   readonly conversation: HandedConversation
   readonly leftOut: number
 }

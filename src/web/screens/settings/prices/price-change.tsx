@@ -6,7 +6,7 @@ import { changeOf } from './price-rows.ts'
 import styles from './prices.module.css'
 import { texts } from './texts.ts'
 
-export interface PriceChangeProps {
+interface PriceChangeProps {
   /** US dollars; null for none. */
   readonly now: number | null
   readonly becomes: number

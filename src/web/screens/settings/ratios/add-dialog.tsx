@@ -7,7 +7,7 @@ import { Dialog } from '../../../ui/dialog.tsx'
 import { isNumberText, type ModelPrices, noPrices, type PriceField, usdOf } from './table.ts'
 import { texts } from './texts.ts'
 
-export interface AddDialogProps {
+interface AddDialogProps {
   readonly isTaken: (name: string) => boolean
   readonly onClose: () => void
   readonly onAdd: (name: string, prices: ModelPrices) => void

@@ -19,7 +19,7 @@ const modes = [
   { mode: 'cache', label: 'batchCache' },
 ] as const satisfies readonly { mode: BatchMode; label: keyof typeof texts }[]
 
-export interface BatchDialogProps {
+interface BatchDialogProps {
   readonly models: readonly string[]
   readonly table: PriceTable
   readonly options: OptionTexts

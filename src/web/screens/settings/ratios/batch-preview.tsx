@@ -9,7 +9,7 @@ import styles from './ratios.module.css'
 import { type ModelPrices, noPrices, type OptionTexts, type PriceTable, priceFields } from './table.ts'
 import { priceLabels, texts } from './texts.ts'
 
-export interface BatchPreviewProps {
+interface BatchPreviewProps {
   /** Each model with its new prices; undefined if they cannot be applied to it. */
   readonly filled: readonly (readonly [name: string, prices: ModelPrices | undefined])[]
   readonly table: PriceTable

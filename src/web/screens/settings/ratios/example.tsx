@@ -13,7 +13,7 @@ import { noPrices } from './table.ts'
 import { texts } from './texts.ts'
 import type { PriceEditing } from './use-price-table.ts'
 
-export interface ExampleProps {
+interface ExampleProps {
   readonly editing: PriceEditing
   /** The models of the page. */
   readonly names: readonly string[]

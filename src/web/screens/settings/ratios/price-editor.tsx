@@ -28,7 +28,7 @@ const tokenFields = ['ratio', 'completion', 'cacheRead', 'cacheWrite'] as const 
 const shows = ['showAll', 'showPrice', 'showTokens', 'showChanged'] as const
 type Show = (typeof shows)[number]
 
-export interface PriceEditorProps {
+interface PriceEditorProps {
   readonly editing: PriceEditing
   /** The price source of each model, by name. */
   readonly sources: PriceSources

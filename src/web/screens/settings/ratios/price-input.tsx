@@ -9,7 +9,7 @@ import { priceLabels, texts } from './texts.ts'
 
 export type Unit = 'usd' | 'ratio'
 
-export interface PriceInputProps {
+interface PriceInputProps {
   readonly name: string
   readonly field: PriceField
   readonly prices: ModelPrices

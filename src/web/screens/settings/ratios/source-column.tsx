@@ -13,7 +13,7 @@ import { texts } from './texts.ts'
 /** The price source of each model, by name. */
 export type PriceSources = ReadonlyMap<string, PricedModel>
 
-export interface SourceColumnInput {
+interface SourceColumnInput {
   readonly sources: PriceSources
   readonly date: string
   /** The list shows models without a price: their public prices. */

@@ -5,7 +5,7 @@ import styles from '../form.module.css'
 import { type ConditionDraft, conditionTests, type faultsOfRule } from './rules.ts'
 import { texts } from './texts.ts'
 
-export interface RuleConditionProps {
+interface RuleConditionProps {
   readonly condition: ConditionDraft
   readonly faults: ReturnType<typeof faultsOfRule>
   /** The name of the rule, for the labels of the fields. */

@@ -7,7 +7,7 @@ import { namesOf } from '../form-values.ts'
 /** Rules for the body of a request, as rows to fill in and as the channel stores them. */
 
 export const ruleActions = ['set', 'default', 'remove', 'rename'] as const
-export type RuleAction = (typeof ruleActions)[number]
+type RuleAction = (typeof ruleActions)[number]
 
 export interface RuleDraft {
   readonly action: RuleAction
@@ -48,7 +48,7 @@ export function writeRules(drafts: readonly RuleDraft[]): string {
   return filled.length === 0 ? '' : JSON.stringify(filled.map(ruleOf))
 }
 
-export type RuleField = 'path' | 'to' | 'models' | 'whenPath' | 'value'
+type RuleField = 'path' | 'to' | 'models' | 'whenPath' | 'value'
 
 /** The contract's errors for each field of a rule. */
 export function faultsOfRule(draft: RuleDraft): Partial<Record<RuleField, Text>> {
@@ -69,7 +69,7 @@ export function readValue(text: string): unknown {
   return text.trim() === '' || /^\s*["[{]/.test(text) ? undefined : text
 }
 
-export function writeValue(value: unknown): string {
+function writeValue(value: unknown): string {
   return typeof value === 'string' && readValue(value) === value ? value : JSON.stringify(value)
 }
 

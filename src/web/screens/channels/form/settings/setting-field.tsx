@@ -6,7 +6,7 @@ import styles from '../form.module.css'
 import { readMembers, withMembers } from '../members.ts'
 import { texts } from './texts.ts'
 
-export type SettingFieldProps = Omit<JsonInputProps, 'label' | 'description' | 'minRows'>
+type SettingFieldProps = Omit<JsonInputProps, 'label' | 'description' | 'minRows'>
 
 /** The members that are known, with an example of each. */
 const known = {

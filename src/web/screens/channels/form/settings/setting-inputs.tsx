@@ -7,7 +7,7 @@ import { Choices } from '../../../../ui/choices.tsx'
 import { beside } from '../../../../ui/number-field.tsx'
 import type { Setting, SettingName } from '../setting.ts'
 
-export interface SettingInputProps {
+interface SettingInputProps {
   readonly setting: Setting
   readonly name: SettingName
   readonly label: string
