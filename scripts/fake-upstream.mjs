@@ -72,12 +72,12 @@ export async function startFakeUpstream({ host = '127.0.0.1', port = 0, models =
     if (program.delayMs) await sleep(program.delayMs)
     if (program.redirect) return response.writeHead(302, { location: program.redirect }).end()
     if (!call && path.endsWith('/models') && request.method === 'GET')
-      return play(entry, response, replies.models(models), program, 'openai')
+      return play(response, { entry, reply: replies.models(models), program, dialect: 'openai' })
     if (!call || request.method !== 'POST')
       return response
         .writeHead(404, { 'content-type': 'application/json' })
         .end(replies.errorOf('openai', `Unknown request URL: ${request.method} ${entry.path}`))
-    return play(entry, response, replyOf(entry, call, program), program, call.dialect)
+    return play(response, { entry, reply: replyOf(entry, call, program), program, dialect: call.dialect })
   }
 
   async function nextProgram(entry, response) {
@@ -149,7 +149,7 @@ function replyOf(entry, call, program) {
 }
 
 /** Writes a reply piece by piece, in step with the reader, with the faults of the program. */
-async function play(entry, response, reply, program, dialect) {
+async function play(response, { entry, reply, program, dialect }) {
   entry.status = reply.status
   const streamed = reply.type.startsWith('text/event-stream')
   const length =

@@ -132,23 +132,14 @@ async function note(app: App, within: Within, evaluated: Evaluated): Promise<voi
   )
   if (settings.destinations.length === 0) return
   const told = firing.filter((one) => !isSilenced(evaluated, one))
-  await tell(
-    app,
-    within,
-    evaluated,
-    'fired',
-    await claim(
-      within,
-      told.filter(({ notified_at }) => notified_at === 0),
-      at,
-    ),
-  )
+  const untold = told.filter(({ notified_at }) => notified_at === 0)
+  await tell(app, within, evaluated, { news: 'fired', alerts: await claim(within, untold, at) })
   const { repeat_seconds: repeat } = settings
   const isDue = ({ notified_at: toldAt, isStep }: (typeof told)[number]) => isStep || (repeat > 0 && at - toldAt >= repeat)
   const due = told.filter((one) => one.notified_at > 0 && isDue(one))
-  await tell(app, within, evaluated, 'repeated', await claim(within, due, at))
+  await tell(app, within, evaluated, { news: 'repeated', alerts: await claim(within, due, at) })
   const known = recovered.filter((one) => one.notified_at > 0 && !isSilenced(evaluated, one))
-  if (settings.notify_recovery) await tell(app, within, evaluated, 'recovered', known)
+  if (settings.notify_recovery) await tell(app, within, evaluated, { news: 'recovered', alerts: known })
 }
 
 /** The alerts that this transaction has ended; another node may have been first. */
@@ -188,8 +179,7 @@ async function tell(
   app: App,
   within: Within,
   { rule, settings }: Evaluated,
-  news: AlertNews,
-  alerts: readonly Alert[],
+  { news, alerts }: { readonly news: AlertNews; readonly alerts: readonly Alert[] },
 ): Promise<void> {
   if (alerts.length === 0) return
   await queueMessage(within, newMessage(app, alertMessage(rule, news, alerts)), settings.destinations)

@@ -104,7 +104,10 @@ export async function loadChannels(core: Core, before = indexChannels([])): Prom
   const keysOf = groupBy(keys, ({ channel_id }) => channel_id)
   const endsOf = new Map(lists.map(({ channel_id, ends }) => [channel_id, ends]))
   return indexChannels(
-    rows.flatMap((row) => readUsable(core, row, keysOf.get(row.id) ?? [], before.keysOf(row.id), endsOf.get(row.id) ?? '')),
+    rows.flatMap((row) => {
+      const [keys, ends] = [keysOf.get(row.id) ?? [], endsOf.get(row.id) ?? '']
+      return readUsable(core, row, { keys, ends, before: before.keysOf(row.id) })
+    }),
     all.map(({ id }) => id),
   )
 }
@@ -136,13 +139,14 @@ export async function openChannel(core: Core, id: number): Promise<SavedChannel>
 
 type KeyRow = Pick<Row<'channel_keys'>, 'id' | 'channel_id' | 'key_sealed'>
 
-function readUsable(
-  core: Core,
-  row: Row<'channels'>,
-  keys: readonly KeyRow[],
-  before: readonly RunningChannel[],
-  ends: string,
-): RunningChannel[] {
+interface KeysOfRow {
+  readonly keys: readonly KeyRow[]
+  /** Keys of the channel that are decrypted already. */
+  readonly before: readonly RunningChannel[]
+  readonly ends: string
+}
+
+function readUsable(core: Core, row: Row<'channels'>, { keys, before, ends }: KeysOfRow): RunningChannel[] {
   const unusable = (error: unknown): [] => {
     core.logger.error({ error, channel: row.id, name: row.name }, 'a channel cannot be used: its row or a key is broken')
     return []

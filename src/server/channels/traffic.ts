@@ -138,7 +138,7 @@ export class Traffic implements Conditions {
   used(channel: RunningChannel, tokens: number): void {
     if (channel.setting.max_tokens_per_minute === undefined || tokens <= 0) return
     const change = { requests: 0, successes: 0, tokens }
-    adjust(this.#seen(channel.id).minute, -1, minuteMs, this.#parts.now(), change)
+    adjust(this.#seen(channel.id).minute, -1, change, { windowMs: minuteMs, nowMs: this.#parts.now() })
     const { shared } = this.#parts
     const limit = shared && channelLimit(channel)
     if (limit) shared.add(limit, tokens)
@@ -261,7 +261,7 @@ export class Traffic implements Conditions {
     const wait = (counted: 'requests' | 'tokens', wanted: number, most: number | undefined) => {
       const sum = sumOf(minute, counted)
       const over = sum + wanted - (most ?? Number.POSITIVE_INFINITY)
-      return over > 0 && sum > 0 ? msUntilFreed(minute, counted, Math.min(over, sum), minuteMs, nowMs) : 0
+      return over > 0 && sum > 0 ? msUntilFreed(minute, counted, Math.min(over, sum), { windowMs: minuteMs, nowMs }) : 0
     }
     const requestsMs = wait('requests', 1, setting.max_requests_per_minute)
     const tokensMs = wait('tokens', inputTokens, setting.max_tokens_per_minute)
@@ -271,7 +271,8 @@ export class Traffic implements Conditions {
 
   /** Undoes the count of `begin`. */
   #uncount({ minute }: Seen, piece: number, inputTokens: number): void {
-    adjust(minute, piece, minuteMs, this.#parts.now(), { requests: -1, successes: -1, tokens: -inputTokens })
+    const change = { requests: -1, successes: -1, tokens: -inputTokens }
+    adjust(minute, piece, change, { windowMs: minuteMs, nowMs: this.#parts.now() })
   }
 
   #acquireSlot(channel: RunningChannel, asking: SlotRequest): ConcurrencySlot | undefined {

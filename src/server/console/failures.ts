@@ -13,8 +13,7 @@ import type { Core } from '../options/core.ts'
  */
 export function answerFailure(
   core: Core,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   error: unknown,
   send = (failure: AppError) => reply.send(failureEnvelope(failure, request)),
 ): FastifyReply {

@@ -92,7 +92,7 @@ function takingText(scope: FastifyInstance): FastifyInstance {
 /** The failure is logged and keeps its status like any other; but the peer only reads this text. */
 function refuseInText(app: App, text: string) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
-    answerFailure(app, request, reply, error, () => reply.type('text/plain; charset=utf-8').send(text))
+    answerFailure(app, { request, reply }, error, () => reply.type('text/plain; charset=utf-8').send(text))
 }
 
 interface Called {

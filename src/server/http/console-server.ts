@@ -60,7 +60,7 @@ export function buildConsoleServer(
     if (ambiguousPath.test(pathOf(request))) return answerUnknown(request, reply)
   })
   server.addHook('onSend', async (request, reply) => leaveUnread(request, reply))
-  server.setErrorHandler((error, request, reply) => answerFailure(app, request, reply, error))
+  server.setErrorHandler((error, request, reply) => answerFailure(app, { request, reply }, error))
   server.setNotFoundHandler((request, reply) => files(request, reply) ?? answerUnknown(request, reply))
 
   addHealth(server, app, { clientOf, isReady: options.isReady ?? (() => true) })

@@ -181,7 +181,7 @@ function takeTable(run: Import, step: Step, inTransaction: InTransaction): Promi
     name: step.table,
     size: batchSize,
     async take(_run, within, rows, table) {
-      await takeBatch(run, within, step, rows, table)
+      await takeBatch(run, within, step, { rows, table })
       if (run.core.database.dialect === 'postgres') await continueIds(within, [step.table])
     },
   })
@@ -252,7 +252,12 @@ function noSums(): Import['sums'] {
   return { source: 0n, opened: 0n, takenBack: 0n }
 }
 
-async function takeBatch(run: Import, within: Within, step: Step, rows: readonly SourceRow[], table: TableReport): Promise<void> {
+interface Batch {
+  readonly rows: readonly SourceRow[]
+  readonly table: TableReport
+}
+
+async function takeBatch(run: Import, within: Within, step: Step, { rows, table }: Batch): Promise<void> {
   const known = await within
     .selectFrom('imported_rows')
     .select(['source_id', 'row_id'])

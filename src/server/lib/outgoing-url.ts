@@ -117,8 +117,8 @@ export function addressBytes(address: string): Buffer {
   if (isIPv4(bare)) return Buffer.from(bare.split('.').map(Number))
   if (!isIPv6(bare)) throw new TypeError('Not an address')
 
-  const hex = bare.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, a, b, c, d) => {
-    const bytes = Buffer.of(Number(a), Number(b), Number(c), Number(d))
+  const hex = bare.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...groups) => {
+    const bytes = Buffer.from(groups.slice(0, 4).map(Number))
     return `${bytes.readUInt16BE(0).toString(16)}:${bytes.readUInt16BE(2).toString(16)}`
   })
   const [head = '', tail] = hex.split('::')

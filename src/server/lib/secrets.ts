@@ -49,7 +49,7 @@ export function fieldSecrets(keys: readonly DataKey[], activeId: string): Secret
     const key = byId.get(id)
     if (version !== 'v1' || !key)
       throw new Error(`Cannot open a sealed value of ${place.table}.${place.column}: unknown key or version`)
-    return decrypt(key, nonce, tag, text, aad(place))
+    return decrypt(key, { nonce, tag, text }, aad(place))
   }
 
   return {
@@ -75,7 +75,7 @@ export function wrapDataKey(wrapping: Buffer, dataKey: DataKey): string {
 /** Throws when another master key wrapped this data key. */
 export function unwrapDataKey(wrapping: Buffer, id: string, wrapped: string): DataKey {
   const [nonce = '', tag = '', text = ''] = wrapped.split('.')
-  return { id, key: decrypt(wrapping, nonce, tag, text, Buffer.from(`data-key:${id}`)) }
+  return { id, key: decrypt(wrapping, { nonce, tag, text }, Buffer.from(`data-key:${id}`)) }
 }
 
 export function newDataKey(): DataKey {
@@ -105,7 +105,7 @@ function encrypt(key: Buffer, plain: Buffer, bound: Buffer): string {
   return [nonce, cipher.getAuthTag(), text].map((part) => part.toString('base64url')).join('.')
 }
 
-function decrypt(key: Buffer, nonce: string, tag: string, text: string, bound: Buffer): Buffer {
+function decrypt(key: Buffer, { nonce, tag, text }: Record<'nonce' | 'tag' | 'text', string>, bound: Buffer): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), { authTagLength: 16 })
   decipher.setAAD(bound).setAuthTag(Buffer.from(tag, 'base64url'))
   return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()])

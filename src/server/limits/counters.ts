@@ -63,7 +63,7 @@ export class Counters {
     ended: Pick<RequestOutcome, 'succeeded' | 'tokens'>,
   ): void {
     const told = { ...ended, undone: false }
-    this.#memory.release(rules, own, need, told, this.#now())
+    this.#memory.release(rules, own, { need, ended: told }, this.#now())
     this.shared?.release(rules, shared, need, told)
   }
 
@@ -79,7 +79,7 @@ export class Counters {
   ): Promise<Decision> {
     const verdict = await asked
     if (verdict?.refusal) {
-      this.#memory.release(rules, own.pieces, need, { succeeded: false, undone: true, tokens: 0 }, this.#now())
+      this.#memory.release(rules, own.pieces, { need, ended: { succeeded: false, undone: true, tokens: 0 } }, this.#now())
       return { ...verdict, grant: undefined }
     }
     const { statuses } = verdict ?? own

@@ -16,6 +16,11 @@ import { addRequest, adjust, dropOld, msUntilFreed, resetOf, sumOf, type Window 
 /** The maximum number of windows in memory; the least recently used is evicted first. At most some 700 bytes each. */
 const windowsMax = 100_000
 
+interface EndedRequest {
+  readonly need: LimitedRequest
+  readonly ended: RequestOutcome
+}
+
 /** Counts the requests of this node. Check and count are one synchronous step, so that concurrent requests cannot exceed a limit. */
 export class MemoryWindows {
   readonly #windows: LRUCache<string, Window>
@@ -44,13 +49,13 @@ export class MemoryWindows {
   }
 
   /** Corrects the counts of a request that `acquire` admitted. */
-  release(rules: readonly Rule[], pieces: readonly number[], need: LimitedRequest, ended: RequestOutcome, nowMs: number): void {
+  release(rules: readonly Rule[], pieces: readonly number[], { need, ended }: EndedRequest, nowMs: number): void {
     for (const [index, rule] of rules.entries()) {
       if (rule.concurrency > 0) this.#endRunning(rule.key)
       if (!hasWindow(rule)) continue
       const window = this.#windowOf(rule)
       dropOld(window, rule.windowMs, nowMs)
-      adjust(window, pieces[index] ?? 0, rule.windowMs, nowMs, changeOf(rule, need, ended))
+      adjust(window, pieces[index] ?? 0, changeOf(rule, need, ended), { windowMs: rule.windowMs, nowMs })
     }
   }
 
@@ -58,7 +63,7 @@ export class MemoryWindows {
   add(rule: Rule, tokens: number, nowMs: number): void {
     const window = this.#windowOf(rule)
     dropOld(window, rule.windowMs, nowMs)
-    adjust(window, 0, rule.windowMs, nowMs, { requests: 0, successes: 0, tokens })
+    adjust(window, 0, { requests: 0, successes: 0, tokens }, { windowMs: rule.windowMs, nowMs })
   }
 
   #refusalOf(rule: Rule, need: LimitedRequest, nowMs: number, measures = windowMeasures): Refusal | undefined {
@@ -71,7 +76,7 @@ export class MemoryWindows {
         const wanted = measure === 'tokens' ? tokensReserved(rule, need) : 1
         if (wanted > most) return refuse(measure, 'never')
         const over = sumOf(window, measure) + wanted - most
-        if (over > 0) return refuse(measure, msUntilFreed(window, measure, over, rule.windowMs, nowMs))
+        if (over > 0) return refuse(measure, msUntilFreed(window, measure, over, { windowMs: rule.windowMs, nowMs }))
       }
     }
     const running = this.#running.get(rule.key) ?? 0

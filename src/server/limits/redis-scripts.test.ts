@@ -49,7 +49,7 @@ describe.skipIf(!redis)('the scripts in Redis', () => {
         const [ended] = running.splice(upTo(running.length - 1), 1)
         if (!ended) continue
         const outcome = { succeeded: random() < 0.7, undone: random() < 0.2, tokens: upTo(900) }
-        memory.release(ended.under, ended.pieces, ended.need, outcome, clock.now())
+        memory.release(ended.under, ended.pieces, { need: ended.need, ended: outcome }, clock.now())
         await shared.release(ended.under, { ...ended, outcome })
       } else if (action < 0.9) {
         const [rule] = rules

@@ -51,7 +51,7 @@ class OwnerWindows implements SharedWindows {
   }
 
   release(rules: readonly Rule[], pieces: readonly number[] | undefined, need: LimitedRequest, ended: RequestOutcome): void {
-    this.#windows.release(rules, pieces ?? [], need, ended, this.#now())
+    this.#windows.release(rules, pieces ?? [], { need, ended }, this.#now())
   }
 
   add(rule: Rule, tokens: number): void {

@@ -12,6 +12,12 @@ export const piecesPerWindow = 16
 const fieldOf = { requests: 2, successes: 3, tokens: 4 } as const
 type Counted = keyof typeof fieldOf
 
+/** The length of a window, and the present. */
+interface WindowTime {
+  readonly windowMs: number
+  readonly nowMs: number
+}
+
 /** Removes expired pieces. A clock that was set back by more than a window empties the window. */
 export function dropOld(window: Window, windowMs: number, nowMs: number): void {
   let gone = 0
@@ -36,9 +42,8 @@ export function addRequest(window: Window, windowMs: number, nowMs: number, toke
 export function adjust(
   window: Window,
   piece: number,
-  windowMs: number,
-  nowMs: number,
   change: Readonly<Record<Counted, number>>,
+  { windowMs, nowMs }: WindowTime,
 ): void {
   let at = 0
   while (at < window.length && numberAt(window, at) !== piece) at += pieceFields
@@ -59,7 +64,7 @@ function currentPiece(window: Window, windowMs: number, nowMs: number): number {
 }
 
 /** The time until `over` of the counted amount has left the window. */
-export function msUntilFreed(window: Window, counted: Counted, over: number, windowMs: number, nowMs: number): number {
+export function msUntilFreed(window: Window, counted: Counted, over: number, { windowMs, nowMs }: WindowTime): number {
   let left = over
   for (let at = 0; at < window.length; at += pieceFields) {
     left -= numberAt(window, at + fieldOf[counted])

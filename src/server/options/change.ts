@@ -4,7 +4,7 @@ import { type AuditEntry, recordAudit } from './audit.ts'
 import type { Core } from './core.ts'
 
 /** A change as the audit log and the bus report it. */
-export interface Change extends Omit<AuditEntry, 'caller'> {
+interface Change extends Omit<AuditEntry, 'caller'> {
   /** Published after the commit. */
   readonly topic?: Topic
   /** The row of the topic that changed; absent for any of them. */

@@ -81,7 +81,7 @@ export interface FormatDeclaration {
 }
 
 /** How reasoning of earlier turns is left out of a request. `all` leaves out what the model could read too. */
-export interface PastThoughts {
+interface PastThoughts {
   has(body: JsonObject): boolean
   /** The members to change; undefined when nothing has to change. `dropped` are further members that are lost with it. */
   changes(body: JsonObject, model: string, asked?: LeavingThoughts): Changes | undefined
@@ -116,7 +116,7 @@ export type LimitSettings = Pick<TranslationSettings, 'claudeDefaultMaxTokens'>
  * Members of a request that decide the bound of its usage (`request-bound.ts`). Every body is asked for those of all formats, because
  * hosts accept members of other vendors. Sources: the vendors' interface references, read 2026-11.
  */
-export interface BoundMembers {
+interface BoundMembers {
   /** Top-level members with which a vendor adds its own texts to the prompt. */
   readonly adding?: readonly string[]
   /** What else has a length that only the upstream knows, by name; empty values have none. */

@@ -7,10 +7,10 @@ export type CallerFormat = keyof typeof callerFormats
 export type CountFormat = Extract<CallerFormat, 'anthropic.count_tokens' | 'gemini.count_tokens' | 'openai.input_tokens'>
 
 /** A wire format of upstreams that no caller speaks. */
-export type UpstreamFormat = keyof typeof upstreamFormats
+type UpstreamFormat = keyof typeof upstreamFormats
 
 /** A session over an open WebSocket instead of a request and a reply. */
-export type SocketFormat = keyof typeof socketFormats
+type SocketFormat = keyof typeof socketFormats
 
 /** Orders of drawings and music, which run asynchronously; handled by `tasks`. */
 export type TaskFormat = 'drawing' | 'music'

@@ -4,7 +4,7 @@ import type { JsonObject, RequestFacts } from './wire-format.ts'
  * The tools of a request that its vendor runs: those billed by the call, by their names in the option `ToolPrice`, and those that only
  * cost input tokens. Tools that the caller runs are left out: functions, free-text tools, a shell or a browser.
  */
-type VendorTools = Pick<RequestFacts, 'hostedTools' | 'freeTools' | 'otherModels'>
+export type VendorTools = Pick<RequestFacts, 'hostedTools' | 'freeTools' | 'otherModels'>
 
 /** The declaration of a format, as far as it is about such tools. */
 interface HostingTools {

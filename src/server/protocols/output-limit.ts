@@ -15,7 +15,7 @@ export interface OutputLimit {
 export type Place = readonly [string, ...string[]]
 
 /** The upstream that a body is written for. */
-interface LimitedModel {
+export interface LimitedModel {
   /** As the upstream names it. */
   readonly model: string
   readonly quirks: Quirks

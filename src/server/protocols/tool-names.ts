@@ -32,7 +32,7 @@ export function nameTools(names: readonly string[], rule: ToolNameRule): ToolNam
     const known = given.get(name)
     if (known !== undefined) return known
     const plain = plainName(name, rule)
-    const chosen = plain === name && !toCaller.has(name) ? name : freeName(name, plain, taken, repeated, rule)
+    const chosen = plain === name && !toCaller.has(name) ? name : freeName(name, plain, { taken, repeated }, rule)
     taken.add(chosen)
     given.set(name, chosen)
     if (chosen !== name) toCaller.set(chosen, name)
@@ -52,7 +52,12 @@ function plainName(name: string, { allowed, lengthMax, startsWithLetter }: ToolN
   return begun.length <= lengthMax ? begun : hashedName(name, begun, lengthMax)
 }
 
-function freeName(name: string, plain: string, taken: Set<string>, repeated: Set<string>, { lengthMax }: ToolNameRule): string {
+function freeName(
+  name: string,
+  plain: string,
+  { taken, repeated }: Record<'taken' | 'repeated', ReadonlySet<string>>,
+  { lengthMax }: ToolNameRule,
+): string {
   if (!taken.has(plain) && !repeated.has(plain)) return plain
   let hashed = hashedName(name, plain, lengthMax)
   for (let round = 2; taken.has(hashed); round++) hashed = hashedName(`${name} ${round}`, plain, lengthMax)

@@ -29,21 +29,9 @@ import { palmMessageFormat } from './palm-message/format.ts'
 import { replicatePredictFormat } from './replicate-predict/format.ts'
 import { sparkChatFormat } from './spark-chat/format.ts'
 
-const cohereChat: Codec = cohereChatFormat.codec
-const cozeChat: Codec = cozeChatFormat.codec
-const dashScopeChat: Codec = dashScopeChatFormat.codec
-const difyChat: Codec = difyChatFormat.codec
-const ernieChat: Codec = ernieChatFormat.codec
-const hunyuanChat: Codec = hunyuanChatFormat.codec
-const libraryAsk: Codec = libraryAskFormat.codec
-const ollamaChat: Codec = ollamaChatFormat.codec
-const palmMessage: Codec = palmMessageFormat.codec
-const replicatePredict: Codec = replicatePredictFormat.codec
-const sparkChat: Codec = sparkChatFormat.codec
-
 /** A vendor format that only upstreams speak, with one reply and the requests that it refuses. */
 interface VendorCodec {
-  readonly codec: Codec
+  readonly format: { readonly name: string; readonly codec: Codec }
   /** The data of the events of a reply. */
   readonly reply: readonly string[]
   readonly reasoning?: string
@@ -85,7 +73,7 @@ const ernieUsage = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 }
 
 const vendors: readonly VendorCodec[] = [
   {
-    codec: cohereChat,
+    format: cohereChatFormat,
     reply: dataOf('cohere-chat/fixtures/text.sse'),
     usage: { input: 74, output: 6 },
     ends: 1,
@@ -93,7 +81,7 @@ const vendors: readonly VendorCodec[] = [
     refuses: { media: image({ media: 'document' }), reason: 'takes no document' },
   },
   {
-    codec: difyChat,
+    format: difyChatFormat,
     reply: json(
       { event: 'workflow_started', data: {} },
       { event: 'message', message_id: 'm', answer: 'The harbor' },
@@ -110,7 +98,7 @@ const vendors: readonly VendorCodec[] = [
     refuses: { media: imageBytes, reason: 'by their address' },
   },
   {
-    codec: ernieChat,
+    format: ernieChatFormat,
     reply: json(
       { id: 'as-1', sentence_id: 0, is_end: false, result: 'The harbor', usage: ernieUsage },
       { id: 'as-1', sentence_id: 1, is_end: true, result: ' is calm.', finish_reason: 'normal', usage: ernieUsage },
@@ -127,7 +115,7 @@ const vendors: readonly VendorCodec[] = [
     refusesBegun: true,
   },
   {
-    codec: ollamaChat,
+    format: ollamaChatFormat,
     reply: linesOf('ollama-chat/fixtures/text.ndjson'),
     text: 'The harbor is calm. \u{1F30A}',
     usage: { input: 18, output: 7 },
@@ -139,7 +127,7 @@ const vendors: readonly VendorCodec[] = [
     },
   },
   {
-    codec: replicatePredict,
+    format: replicatePredictFormat,
     reply: json({
       id: 'p',
       status: 'succeeded',
@@ -153,7 +141,7 @@ const vendors: readonly VendorCodec[] = [
     refuses: { media: image(), reason: 'takes no image' },
   },
   {
-    codec: sparkChat,
+    format: sparkChatFormat,
     reply: json(
       sparkReply(0, { content: '', reasoning_content: 'Hm.' }),
       sparkReply(1, { content: 'The harbor' }),
@@ -169,7 +157,7 @@ const vendors: readonly VendorCodec[] = [
     refusesBegun: true,
   },
   {
-    codec: dashScopeChat,
+    format: dashScopeChatFormat,
     reply: json(
       dashScopeReply({ content: '', reasoning_content: 'Hm.' }),
       dashScopeReply({ content: 'The harbor' }),
@@ -186,7 +174,7 @@ const vendors: readonly VendorCodec[] = [
     refuses: { media: image({ media: 'audio' }), reason: 'takes no audio' },
   },
   {
-    codec: hunyuanChat,
+    format: hunyuanChatFormat,
     reply: json(
       hunyuanReply({ Role: 'assistant', Content: '', ReasoningContent: 'Hm.' }),
       hunyuanReply({ Content: 'The harbor' }),
@@ -204,12 +192,12 @@ const vendors: readonly VendorCodec[] = [
     refusesBegun: true,
   },
   {
-    codec: palmMessage,
+    format: palmMessageFormat,
     reply: json({ candidates: [{ author: '1', content: 'The harbor is calm.' }], messages: [{ author: '0', content: 'Hi' }] }),
     refuses: { media: image(), reason: 'takes no image' },
   },
   {
-    codec: libraryAsk,
+    format: libraryAskFormat,
     reply: json(
       { content: 'The harbor', finish: false, model: 'm', documents: [] },
       { content: ' is calm.', finish: true, model: 'm', documents: [{ title: 'Tides', url: 'https://a.example/tides' }] },
@@ -218,8 +206,9 @@ const vendors: readonly VendorCodec[] = [
   },
 ]
 
-describe.each(vendors.map((vendor) => [vendor.codec.format, vendor] as const))('a reply as %s', (_, vendor) => {
-  const { codec, reply, reasoning, usage, ends, others = [] } = vendor
+describe.each(vendors.map((vendor) => [vendor.format.name, vendor] as const))('a reply as %s', (_, vendor) => {
+  const { reply, reasoning, usage, ends, others = [] } = vendor
+  const { codec } = vendor.format
 
   it('has its text, its usage and its finish reason', () => {
     expect(summary(readFrames(codec, reply))).toMatchObject({
@@ -249,9 +238,9 @@ describe.each(vendors.map((vendor) => [vendor.codec.format, vendor] as const))('
     })
 })
 
-describe.each(vendors.filter(({ refuses }) => refuses).map((vendor) => [vendor.codec.format, vendor] as const))(
+describe.each(vendors.filter(({ refuses }) => refuses).map((vendor) => [vendor.format.name, vendor] as const))(
   'the content of a request that is refused as %s',
-  (_, { codec, model, refuses, refusesBegun }) => {
+  (_, { format: { codec }, model, refuses, refusesBegun }) => {
     const more = model === undefined ? {} : { model }
 
     it('is a file that the vendor does not accept', () => {
@@ -266,11 +255,11 @@ describe.each(vendors.filter(({ refuses }) => refuses).map((vendor) => [vendor.c
 )
 
 /** Common behaviour of all vendor formats that only upstreams speak. */
-const codecs: readonly Codec[] = [cozeChat, ...vendors.map(({ codec }) => codec)]
+const all: readonly VendorCodec['format'][] = [cozeChatFormat, ...vendors.map(({ format }) => format)]
 const requestOf = (codec: Codec, ...given: [Partial<Dialogue>, { model: string }?]) =>
   JSON.stringify(written(codec, ...given).body)
 
-describe.each(codecs.map((codec) => [codec.format, codec] as const))('a request as %s', (_, codec) => {
+describe.each(all.map(({ name, codec }) => [name, codec] as const))('a request as %s', (_, codec) => {
   it('[126] is refused if it requests no output', () => {
     expect(() => written(codec, { outputTokensMax: 0, from: 'anthropic.messages' })).toThrow('max_tokens')
   })

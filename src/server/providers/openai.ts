@@ -61,27 +61,26 @@ const imageFormats: ReadonlySet<Format> = new Set<Format>(['openai.images', 'ope
 /** These models always return image data, not a URL, and refuse `response_format`. Source: protocols notes 1.5, edge case 237. */
 const bytesOnly = /^(chatgpt|gpt)-image/
 
-const reseller = (id: number, key: string, name: string, baseUrl: string, balance?: Provider['balance']): Provider =>
+const reseller = (id: number, key: string, name: string, more: Pick<Provider, 'baseUrl' | 'balance'>): Provider =>
   defineProvider({
     id,
     key,
     label: same(name),
     color: 'grey',
-    baseUrl,
     addsToPrompts: 'perhaps',
     models: models.openai,
     speaks: { ...openaiPaths, ...mediaPaths },
     offered: false,
     headers: (channel, _format, caller) => ({ ...bearer(channel.key), ...passedHeaders('openai', channel, caller) }),
-    ...(balance ? { balance } : {}),
+    ...more,
   })
 
 /** Resellers of OpenAI's interface: kept for channels that were made long ago. */
 export const resellers: readonly Provider[] = [
-  reseller(6, 'openaimax', 'OpenAIMax', 'https://api.openaimax.com'),
-  reseller(7, 'ohmygpt', 'OhMyGPT', 'https://api.ohmygpt.com'),
-  reseller(9, 'ails', 'AILS', 'https://api.caipacity.com'),
-  reseller(10, 'aiproxy', 'AIProxy', 'https://api.aiproxy.io', aiproxyBalance),
-  reseller(12, 'api2gpt', 'API2GPT', 'https://api.api2gpt.com', creditGrants),
-  reseller(13, 'aigc2d', 'AIGC2D', 'https://api.aigc2d.com', creditGrants),
+  reseller(6, 'openaimax', 'OpenAIMax', { baseUrl: 'https://api.openaimax.com' }),
+  reseller(7, 'ohmygpt', 'OhMyGPT', { baseUrl: 'https://api.ohmygpt.com' }),
+  reseller(9, 'ails', 'AILS', { baseUrl: 'https://api.caipacity.com' }),
+  reseller(10, 'aiproxy', 'AIProxy', { baseUrl: 'https://api.aiproxy.io', balance: aiproxyBalance }),
+  reseller(12, 'api2gpt', 'API2GPT', { baseUrl: 'https://api.api2gpt.com', balance: creditGrants }),
+  reseller(13, 'aigc2d', 'AIGC2D', { baseUrl: 'https://api.aigc2d.com', balance: creditGrants }),
 ]

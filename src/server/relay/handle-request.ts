@@ -28,8 +28,8 @@ export async function handleRelay(app: HandleParts, endpoint: RelayEndpoint, cal
   if (app.undelivered.size > 0 && (await deliverKept(app, call, caller))) return
   const lease = app.limits.leaseOf(caller, call.id)
   try {
-    if (lease) await withinLimits(app, call, lease, () => answerCaller(app, endpoint, call, caller, lease))
-    else await answerCaller(app, endpoint, call, caller, undefined)
+    if (lease) await withinLimits(app, { call, lease }, () => answerCaller(app, endpoint, { call, caller, lease }))
+    else await answerCaller(app, endpoint, { call, caller, lease })
   } catch (error) {
     app.emptyBalances.noteRefusal(caller.userId, error)
     throw error
@@ -39,9 +39,15 @@ export async function handleRelay(app: HandleParts, endpoint: RelayEndpoint, cal
 async function answerCaller(
   app: HandleParts,
   called: RelayEndpoint,
-  call: ClientExchange,
-  arrived: RelayCaller,
-  lease: RateLimitLease | undefined,
+  {
+    call,
+    caller: arrived,
+    lease,
+  }: {
+    readonly call: ClientExchange
+    readonly caller: RelayCaller
+    readonly lease: RateLimitLease | undefined
+  },
 ): Promise<void> {
   const { isFree = false, continues } = formats[called.format].wire
   const judging = checkBeforeBody(app, call, { caller: arrived, lease, isFree, groupInBody: called.from === 'session' })

@@ -81,10 +81,8 @@ function isServing(running: Iterable<ClientExchange>, most: number): boolean {
   return false
 }
 
-export type RelayRouter = ReturnType<typeof relayRouter>
-
 /** Handles calls about drawings and music. `tasks` imports the relay, so the router receives this handler as an argument. */
-export type TaskHandler = (app: RelayParts, taskCall: TaskCall, call: ClientExchange) => Promise<void>
+type TaskHandler = (app: RelayParts, taskCall: TaskCall, call: ClientExchange) => Promise<void>
 
 type Found = ReturnType<typeof findEndpoint>
 

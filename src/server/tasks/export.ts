@@ -4,7 +4,7 @@ import type { Core } from '../options/core.ts'
 import { forOwner, readDrawings, readTasks, type TaskFilter } from './lists.ts'
 
 /** The rows of a file: those of one user as their owner sees them, or of all users. */
-export interface TaskExport {
+interface TaskExport {
   readonly filter: TaskFilter
   readonly timeZone: string
 }

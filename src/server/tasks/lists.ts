@@ -25,7 +25,7 @@ export interface TaskFilter {
   readonly end_timestamp?: number
 }
 
-export interface TaskPage {
+interface TaskPage {
   readonly filter: TaskFilter
   readonly page: PageOf
   /** Newest first when absent. */

@@ -24,7 +24,7 @@ export interface Order {
   read(answer: JsonObject): Verdict | undefined
 }
 
-export interface QuestionFacts {
+interface QuestionFacts {
   /** The URL to which the upstream may report; '' for none. */
   readonly hook: string
   /** The model name for which the price was found. */

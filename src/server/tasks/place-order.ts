@@ -17,7 +17,7 @@ import type { AuthorizedOrder } from './authorize-order.ts'
 import { callUpstream } from './call-upstream.ts'
 import type { Accepted, Order, Refused, Verdict } from './order.ts'
 
-export interface Placing {
+interface Placing {
   readonly call: ClientExchange
   readonly caller: RelayCaller
   readonly order: Order

@@ -65,7 +65,7 @@ async function closeUnnamed(
   const holds = await app.db.selectFrom('holds').select('request_id').where('request_id', 'in', requestIds).execute()
   const held = new Set(holds.map((row) => row.request_id))
   const isOpen = ({ requestId }: TaskRow) => held.has(requestId) || isBeingPlaced(requestId)
-  await askLater(app, table, tasks.filter(isOpen), 60)
+  await askLater(app, table, tasks.filter(isOpen), { waitSeconds: 60 })
   for (const task of tasks.filter((each) => !isOpen(each)))
     await orAskLater(app, table, task, failTask(app, table, task, '提交被中断 / The submission was interrupted'))
 }
@@ -81,7 +81,7 @@ async function orAskLater(
     await ending
   } catch (error) {
     app.logger.error({ error, task: task.id }, 'a task could not be ended, and is asked for again later')
-    await askLater(app, table, [task], 60).catch(() => {})
+    await askLater(app, table, [task], { waitSeconds: 60 }).catch(() => {})
   }
 }
 
@@ -108,19 +108,17 @@ async function pollChannel(
     const channel = first && (await findUsedKey(app, first))
     // If the channel's type was changed, it gets no request that it does not support, and its tasks are not failed by mistake.
     if (channel && channel.provider.tasks !== ways[table].format) await closeOld(app, table, tasks)
-    else if (channel) await askFor(app, table, channel, tasks, signal)
+    else if (channel) await askFor(app, { table, channel, tasks }, signal)
     else for (const task of tasks) await failTask(app, table, task, '渠道已被删除 / The channel was removed')
   } catch (error) {
     app.logger.error({ error, channel: tasks[0]?.channelId }, 'the tasks of a channel could not be asked for')
-    await askLater(app, table, tasks, 60)
+    await askLater(app, table, tasks, { waitSeconds: 60 })
   }
 }
 
 async function askFor(
   app: Core & Pick<RelayParts, 'ledger' | 'upstream'>,
-  table: TaskTable,
-  channel: RunningChannel,
-  tasks: readonly TaskRow[],
+  { table, channel, tasks }: { table: TaskTable; channel: RunningChannel; tasks: readonly TaskRow[] },
   signal: AbortSignal,
 ): Promise<void> {
   const { path, togetherMax } = ways[table]
@@ -163,7 +161,7 @@ async function closeOld(
     const waitSeconds = isKnown
       ? Math.min(60, Math.max(10, Math.round(age(task) / 20)))
       : Math.min(300, 15 * 2 ** Math.min(task.asked, 5))
-    await askLater(app, table, [task], waitSeconds, isKnown ? 0 : task.asked + 1)
+    await askLater(app, table, [task], { waitSeconds, asked: isKnown ? 0 : task.asked + 1 })
   }
 }
 
@@ -172,8 +170,7 @@ async function askLater(
   app: Pick<RelayParts, 'db' | 'now'>,
   table: TaskTable,
   tasks: readonly TaskRow[],
-  waitSeconds: number,
-  asked?: number,
+  { waitSeconds, asked }: { readonly waitSeconds: number; readonly asked?: number },
 ): Promise<void> {
   if (tasks.length === 0) return
   const ids = tasks.map(({ id }) => id)

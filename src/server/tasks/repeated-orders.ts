@@ -8,7 +8,7 @@ import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
  * One drawing, one charge: proxies answer a repeated order with the id of the existing drawing. Two such orders may run at the same time on
  * two nodes, and the repetition may be charged before the first order.
  */
-export interface OwnTask {
+interface OwnTask {
   readonly table: TaskTable
   readonly userId: number
   /** '' for a task without an id at the upstream, which cannot be a repetition. */

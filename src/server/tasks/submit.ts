@@ -47,7 +47,7 @@ export async function submitOrder(app: SubmitParts, call: ClientExchange, read: 
     await checkBeforeBody(app, call, { caller, lease, isFree: false })
     await submit(app, { call, caller, order: read((await call.readBody()).json), lease })
   }
-  if (lease) await withinLimits(app, call, lease, run)
+  if (lease) await withinLimits(app, { call, lease }, run)
   else await run()
 }
 
@@ -152,7 +152,7 @@ function chargeOf(
   const { call, caller, admitted, price, order } = held
   const facts = { stream: false, reasoningEffort: undefined }
   const billed: Billed = { call, caller, facts, group: admitted.group, price, attempts, choice, candidates }
-  const charge = chargeFor(app, billed, channel, price.model, { usage: noUsage, isEstimated: false })
+  const charge = chargeFor(app, billed, { channel, upstreamModel: price.model }, { usage: noUsage, isEstimated: false })
   const { log } = charge
   const { action } = order
   const what = [{ zh: `操作 ${action}`, en: `action ${action}` }]

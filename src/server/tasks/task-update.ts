@@ -6,7 +6,7 @@ import type { TaskTable } from './task-table.ts'
 import { cleanText, jsonText, webAddress } from './text.ts'
 
 /** The state of one task as its upstream reports it. */
-export interface TaskUpdate {
+interface TaskUpdate {
   readonly id: string
   readonly seen: SeenState
   /** Columns that it sets. */

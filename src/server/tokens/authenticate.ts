@@ -57,7 +57,7 @@ export interface Authenticator {
 }
 
 /** Receives the known key that a call has sent, and its owner. */
-export interface SeenCaller {
+interface SeenCaller {
   caller: Pick<RelayCaller, 'userId' | 'username' | 'tokenId' | 'tokenName'> | undefined
   /** Without `sk-` and the channel. */
   credential: string

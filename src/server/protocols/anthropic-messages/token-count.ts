@@ -72,7 +72,7 @@ const ofAnswer: ReadonlySet<string> = new Set([
   'diagnostics',
 ])
 
-export interface Countable {
+interface Countable {
   readonly texts: readonly string[]
   /** Images and documents, whose tokens do not come from text. */
   readonly mediaParts: number

@@ -7,17 +7,17 @@ import { inputObject } from '../tool-input.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { type Block, cacheControl } from './cache-marks.ts'
 
+interface WrittenRequest {
+  readonly dialogue: Dialogue
+  readonly context: RequestContext
+  readonly toUpstream: (name: string) => string
+}
+
 /**
  * One part of a turn as a block. Throws `untranslatable` for media that the vendor does not accept. Source: protocols notes 3.2 to
  * 3.4.
  */
-export function writeBlock(
-  part: Part,
-  role: Turn['role'],
-  dialogue: Dialogue,
-  context: RequestContext,
-  toUpstream: (name: string) => string,
-): Block {
+export function writeBlock(part: Part, role: Turn['role'], { dialogue, context, toUpstream }: WrittenRequest): Block {
   switch (part.kind) {
     case 'text':
       return { type: 'text', text: part.text, ...cacheControl(part.cache) }

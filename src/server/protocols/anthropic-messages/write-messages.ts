@@ -30,7 +30,7 @@ export function writeMessages(dialogue: Dialogue, context: RequestContext, facts
   const turns = placedSystemTurns(mergeTurns(repairToolResults(filled)), facts.rules)
   const messages = turns.map(({ role, parts }) => ({
     role,
-    content: parts.map((part) => writeBlock(part, role, dialogue, context, facts.toUpstream)),
+    content: parts.map((part) => writeBlock(part, role, { dialogue, context, toUpstream: facts.toUpstream })),
   }))
   if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', content: [placeholder()] })
   endPrefill(dialogue, messages, facts)

@@ -1,4 +1,5 @@
 import type { FormatDeclaration } from '../declaration.ts'
+import type { LimitedModel } from '../output-limit.ts'
 import { inputNamesOf } from './models.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
@@ -11,7 +12,7 @@ export const replicatePredictFormat = {
   name: 'replicate.predict',
   codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
   outputLimit: {
-    places: (_body, { model }) => [['input', inputNamesOf(model).outputLimit]],
-    least: (_body, { model }) => inputNamesOf(model).outputLimitMin,
+    places: (_body, { model }: LimitedModel) => [['input', inputNamesOf(model).outputLimit]],
+    least: (_body, { model }: LimitedModel) => inputNamesOf(model).outputLimitMin,
   },
 } satisfies FormatDeclaration

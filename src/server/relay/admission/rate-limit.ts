@@ -10,16 +10,18 @@ import { limitHeaders } from './limit-headers.ts'
 
 type Clock = Pick<Core, 'now'>
 
-/**
- * Runs a rate-limited request and releases its lease. A request that fails before its limits were acquired is counted as failed.
- * `answered` returns whether it succeeded.
- */
+interface LimitedCall {
+  readonly call: ClientExchange
+  readonly lease: RateLimitLease
+  /** Whether the call has succeeded; by default, when it was answered without an error. */
+  readonly answered?: () => boolean
+}
+
+/** Runs a rate-limited request and releases its lease. A request that fails before its limits were acquired is counted as failed. */
 export async function withinLimits(
   app: Clock,
-  call: ClientExchange,
-  lease: RateLimitLease,
+  { call, lease, answered = () => call.isCommitted && call.status < 400 }: LimitedCall,
   run: () => Promise<void>,
-  answered: () => boolean = () => call.isCommitted && call.status < 400,
 ): Promise<void> {
   try {
     await run()

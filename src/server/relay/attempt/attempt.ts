@@ -55,7 +55,7 @@ interface Ended {
 const answered: Ended = {}
 
 /** The end of an attempt on a channel, and its state. */
-export interface Attempted extends Ended {
+interface Attempted extends Ended {
   readonly state: AttemptState
 }
 
@@ -250,8 +250,9 @@ async function attemptStream(
   }
 
   if (outcome === 'gone') return (await isLeftOpen(app, attempt)) ? answered : leave(app, attempt, exchange, reply.interceptor)
-  if (outcome === 'complete') return completeStream(app, attempt, exchange, reply, reply.interceptor)
-  if (!(outcome instanceof UpstreamFailure)) return completeStream(app, attempt, exchange, reply, whole(outcome), outcome.write)
+  if (outcome === 'complete') return completeStream(app, attempt, { exchange, reply, partial: reply.interceptor })
+  if (!(outcome instanceof UpstreamFailure))
+    return completeStream(app, attempt, { exchange, reply, partial: whole(outcome) }, outcome.write)
 
   const failure = cleanFailure(attempt, outcome)
   if (!reply.interceptor.hasOutput) {
@@ -270,9 +271,7 @@ async function attemptStream(
 async function completeStream(
   app: SettleParts & Pick<GatewayParts, 'deadlines'> & Pick<ConversationParts, 'localResponses'>,
   attempt: AttemptState,
-  exchange: Running,
-  reply: StreamReply,
-  partial: PartialReply,
+  { exchange, reply, partial }: { exchange: Running; reply: StreamReply; partial: PartialReply },
   write = (billed: Usage) => reply.interceptor.ending(billed),
 ): Promise<Ended> {
   const { request } = attempt
@@ -371,7 +370,7 @@ function keepAlive(
   attempt: AttemptState,
   { exchange, reply, heartbeat }: Flowing,
 ) {
-  const { request, channel, upstreamModel } = attempt
+  const { request, channel } = attempt
   const { call } = request
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
   const isAwaited = request.toStore?.isBackground !== true
@@ -389,7 +388,7 @@ function keepAlive(
   const checkpoint = () => {
     try {
       const owed = plausibleEnding(owedSoFar(request, reply.interceptor), boundOf(attempt), channel.promptPolicy)
-      app.ledger.checkpoint(request.hold, chargeFor(app, billOf(attempt), channel, upstreamModel, owed))
+      app.ledger.checkpoint(request.hold, chargeFor(app, billOf(attempt), attempt, owed))
     } catch (error) {
       // A failed checkpoint does not stop the stream; an error thrown from a timer would end the process.
       app.logger.error({ error, request: call.id }, 'a checkpoint failed')

@@ -74,7 +74,7 @@ function beginSettling(
   const { request, channel, upstreamModel } = attempt
   const ending = plausibleEnding(reported, boundOf(attempt), channel.promptPolicy)
   const bill = billOf(attempt, isLost)
-  const charge = chargeFor(app, bill, channel, upstreamModel, ending)
+  const charge = chargeFor(app, bill, attempt, ending)
   noteAnswered(app, { bill, channelId: channel.id, sent: upstreamModel }, { usage: ending.usage, charge })
   request.lease?.noteTokens(charge.rollup.tokens)
   learnFrom(app, request, ending)

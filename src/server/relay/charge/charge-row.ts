@@ -23,8 +23,11 @@ import type { Redirected } from '../admission/admitted-request.ts'
 import type { AttemptState } from '../response/attempt-state.ts'
 import { type Billed, type BilledUsage, billedUsage, droppedOf, tierSent } from './billed.ts'
 
-/** The channel and key of the reply. */
-type Answering = Pick<RunningChannel, 'id' | 'keyId'>
+/** The channel and key of the reply, and the model that was sent. */
+interface Answering {
+  readonly channel: Pick<RunningChannel, 'id' | 'keyId'>
+  readonly upstreamModel: string
+}
 
 /** How a reply ended, as far as its charge is concerned. */
 export interface Ending {
@@ -73,8 +76,7 @@ function redirectMet({ request, channel, upstreamModel, answered }: AttemptState
 export function chargeFor(
   app: Pick<Core, 'now' | 'steady' | 'options'>,
   admitted: Billed,
-  channel: Answering,
-  upstreamModel: string,
+  { channel, upstreamModel }: Answering,
   ending: Ending,
 ): Charge {
   const nowMs = app.steady()
@@ -118,7 +120,9 @@ export function chargeFor(
           request_id: call.id,
           other:
             priceTexts(charged).factors +
-            JSON.stringify(detailsOf(bill, channel, upstreamModel, { ...ending, siteCost, billed, isAboveHold }, nowMs)).slice(1),
+            JSON.stringify(
+              detailsOf(bill, { channel, upstreamModel }, { ...ending, siteCost, billed, isAboveHold }, nowMs),
+            ).slice(1),
         }
       : null,
   }
@@ -177,8 +181,7 @@ function siteCostOf(
  */
 function detailsOf(
   bill: Billed,
-  channel: Answering,
-  upstreamModel: string,
+  { channel, upstreamModel }: Answering,
   ending: Ending & {
     readonly siteCost: SiteCost | undefined
     readonly billed: BilledUsage
@@ -237,7 +240,7 @@ function detailsOf(
 
 function adminInfo(
   { attempts, isLost, choice, candidates, call }: Billed,
-  { id, keyId }: Answering,
+  { id, keyId }: Answering['channel'],
   { reported, siteCost }: Pick<Ending, 'reported'> & { readonly siteCost: SiteCost | undefined },
 ): Written<AdminInfo> {
   const isChosen = choice !== undefined && choice !== 'only'

@@ -173,7 +173,7 @@ async function threadPlaces(
   const id = continuedMessage(body)
   const kept = await app.upstreamResponses.find(caller.userId, keptMessage(id))
   if (kept) return [kept]
-  if (!someChannel(app, caller, groups, model, ({ provider }) => provider.keepsThreads === true)) return []
+  if (!someChannel(app, caller, { groups, model }, ({ provider }) => provider.keepsThreads === true)) return []
   return fail('thread_unknown', { id: id.slice(0, 100) })
 }
 
@@ -229,14 +229,13 @@ export function servesNatively(
 ): boolean {
   const isNative = (channel: RunningChannel) =>
     upstreamFormat(channel, { format, model: resolveModel(channel, model) }) === format
-  return someChannel(app, caller, groups, model, isNative)
+  return someChannel(app, caller, { groups, model }, isNative)
 }
 
 function someChannel(
   { channels }: Pick<GatewayParts, 'channels'>,
   caller: RelayCaller,
-  groups: readonly string[],
-  model: string,
+  { groups, model }: { readonly groups: readonly string[]; readonly model: string },
   fits: (channel: RunningChannel) => boolean,
 ): boolean {
   const index = channels.current

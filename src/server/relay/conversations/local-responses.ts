@@ -10,7 +10,7 @@ import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../../protocols/wire-format.ts'
 
 /** Input and response of one turn. */
-export interface Content {
+interface Content {
   readonly input: readonly unknown[]
   readonly response: JsonObject
 }
@@ -34,7 +34,7 @@ export interface LocalResponse extends Content {
 export type ResponseToStore = Pick<LocalResponse, 'input' | 'thread' | 'previousId' | 'isBackground'>
 
 /** All turns up to and including a response. */
-export interface History {
+interface History {
   readonly thread: string
   readonly items: readonly unknown[]
 }

@@ -51,16 +51,22 @@ type CountParts = CallerParts &
 export async function handleCount(app: CountParts, endpoint: CountEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const lease = app.limits.leaseOf(caller, call.id)
-  if (lease) await withinLimits(app, call, lease, () => answer(app, endpoint, call, caller, lease))
-  else await answer(app, endpoint, call, caller, undefined)
+  if (lease) await withinLimits(app, { call, lease }, () => answer(app, endpoint, { call, caller, lease }))
+  else await answer(app, endpoint, { call, caller, lease })
 }
 
 async function answer(
   app: CountParts,
   { format: name, fromPath }: CountEndpoint,
-  call: ClientExchange,
-  caller: RelayCaller,
-  lease: RateLimitLease | undefined,
+  {
+    call,
+    caller,
+    lease,
+  }: {
+    readonly call: ClientExchange
+    readonly caller: RelayCaller
+    readonly lease: RateLimitLease | undefined
+  },
 ): Promise<void> {
   await checkBeforeBody(app, call, { caller, lease, isFree: true })
   const sent = await call.readBody()

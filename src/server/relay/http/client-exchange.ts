@@ -14,7 +14,7 @@ import { type Body, type ReceivedRequest, readBody } from './read-body.ts'
 import type { RecordedReply, ReplyRecorder } from './reply-recorder.ts'
 
 /** The facts of a call that are known from its beginning. */
-export interface CallFacts {
+interface CallFacts {
   readonly id: string
   readonly dialect: Dialect
   /** Language of error messages. API clients always get English. */

@@ -2,7 +2,7 @@ import type { RawData, WebSocket } from 'ws'
 import { AppError } from '../../lib/failure.ts'
 import type { Deadline, Deadlines } from '../../lib/timer-wheel.ts'
 
-export interface PeerListener {
+interface PeerListener {
   /** Handles one message at a time: the next one waits until this one is done. */
   message(text: string): Promise<void> | void
   /** Called once, after all messages before it were handled. */
@@ -125,7 +125,7 @@ const bufferedMax = 1024 * 1024
 const reasonBytesMax = 123
 
 /** Codes that a close frame may have. RFC 6455, 7.4. */
-export function isSendable(code: number): boolean {
+function isSendable(code: number): boolean {
   return (code >= 1000 && code <= 1014 && code !== 1004 && code !== 1005 && code !== 1006) || (code >= 3000 && code <= 4999)
 }
 

@@ -9,7 +9,7 @@ import type { Body } from '../http/read-body.ts'
 import type { RecordedReply } from '../http/reply-recorder.ts'
 
 /** A key belongs to one token of one user; token id 0 is the playground. */
-export interface KeySlot {
+interface KeySlot {
   readonly userId: number
   readonly tokenId: number
   /** SHA-256 of the key. */
@@ -26,7 +26,7 @@ export interface KeyedRequest extends KeySlot {
  * `claimed`: this request runs under the key and must end with `store`, `markUnavailable` or `free`. `running`: another request runs, on
  * this or another node. A reply: that of the earlier request.
  */
-export type Claim = 'claimed' | 'running' | RecordedReply
+type Claim = 'claimed' | 'running' | RecordedReply
 
 /** A reply to share; undefined when there is none and the key must be claimed again. */
 export type Outcome = RecordedReply | undefined

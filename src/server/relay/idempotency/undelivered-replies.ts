@@ -15,7 +15,7 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 import { fingerprintOf } from './idempotent-requests.ts'
 
 /** A whole reply, and the records to store when it is delivered. */
-export interface ReplyContent {
+interface ReplyContent {
   readonly contentType: string
   readonly body: Buffer
   /** The turn that this server stores. */
@@ -25,7 +25,7 @@ export interface ReplyContent {
 }
 
 /** A reply whose charge was not durable in time. */
-export interface Undelivered {
+interface Undelivered {
   /** Identifies caller, idempotency key and request: a repeat has the same. */
   readonly slot: string
   readonly hold: Hold
@@ -44,7 +44,7 @@ export interface Undelivered {
   readonly bytes: number
 }
 
-export interface KeepingLimits {
+interface KeepingLimits {
   readonly keptMs: number
   readonly memoryBytes: number
   readonly diskBytes: number

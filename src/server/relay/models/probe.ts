@@ -173,7 +173,7 @@ function requestFor(channel: RunningChannel, model: string): ProbeRequest | unde
 }
 
 /** The use of a model, guessed from its name. `other` produces or reads something other than text, or is used by tasks. */
-export type ModelKind = 'conversation' | 'embeddings' | 'moderation' | 'rerank' | 'other'
+type ModelKind = 'conversation' | 'embeddings' | 'moderation' | 'rerank' | 'other'
 
 export function modelKind(model: string): ModelKind {
   if (untestable.test(model)) return 'other'

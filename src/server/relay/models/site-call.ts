@@ -32,7 +32,7 @@ export interface SiteCall {
 }
 
 /** How a call of the site has ended. `units` is its cost, which the site bears. */
-export type SiteAnswer =
+type SiteAnswer =
   | { readonly outcome: 'answered'; readonly ms: number; readonly units: number; readonly body: Buffer }
   | {
       readonly outcome: 'failed'

@@ -32,7 +32,7 @@ export function longestAnswer(model: string, least: number): number {
 }
 
 /** The part of a bill that all charges of a session share. */
-export interface SessionBill {
+interface SessionBill {
   readonly id: string
   readonly address: string
   /** The notes of the call, for the record of the session. */
@@ -46,7 +46,7 @@ export interface SessionBill {
 }
 
 /** The channel, known once an upstream has accepted the session. */
-export interface SessionPlace {
+interface SessionPlace {
   readonly channel: RunningChannel
   readonly upstreamModel: string
   readonly choice: Attempt['choice']
@@ -263,7 +263,7 @@ export class RealtimeBill {
 
   #chargeFor(bill: Billed, ending: Ending): Charge {
     const { channel, upstreamModel } = this.#placed()
-    return chargeFor(this.#app, bill, channel, upstreamModel, plausibleEnding(ending, undefined))
+    return chargeFor(this.#app, bill, { channel, upstreamModel }, plausibleEnding(ending, undefined))
   }
 
   /**

@@ -19,7 +19,7 @@ import { readRetryAfter, UpstreamFailure, withCleanFacts } from '../upstream/fai
 import { callerHeaders } from '../upstream/request-target.ts'
 
 /** A request for a realtime session. */
-export interface Wanted {
+interface Wanted {
   readonly call: ClientExchange
   readonly caller: RelayCaller
   readonly model: string

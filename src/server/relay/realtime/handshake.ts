@@ -43,18 +43,17 @@ export async function handleRealtime(app: RealtimeParts, handshake: Handshake): 
   const lease = app.limits.leaseOf(caller, call.id)
   let wasAccepted = false
   const run = () =>
-    serve(app, handshake, caller, lease, () => {
+    serve(app, handshake, { caller, lease }, () => {
       wasAccepted = true
     })
-  if (lease) await withinLimits(app, call, lease, run, () => wasAccepted)
+  if (lease) await withinLimits(app, { call, lease, answered: () => wasAccepted }, run)
   else await run()
 }
 
 async function serve(
   app: RealtimeParts,
   handshake: Handshake,
-  caller: RelayCaller,
-  lease: RateLimitLease | undefined,
+  { caller, lease }: { readonly caller: RelayCaller; readonly lease: RateLimitLease | undefined },
   accepted: () => void,
 ) {
   const { call, query, offered } = handshake

@@ -240,7 +240,7 @@ interface Conversation {
  * The conversations of one connection, so that a request can continue an answer that no upstream stores: `store` was false, or the answer
  * was translated. The newest are kept, up to a size, until the connection closes.
  */
-export class RememberedTurns {
+class RememberedTurns {
   /** By the id of the answer, in order of age. */
   readonly #known = new Map<string, Conversation>()
 
@@ -281,7 +281,7 @@ export class RememberedTurns {
 }
 
 /** Collects the answer to one request from its events. */
-export class AnswerNote {
+class AnswerNote {
   readonly #done: unknown[] = []
 
   /** The finished response and its output, once its last event was seen. Irrelevant events are not parsed. */
@@ -305,12 +305,12 @@ const bytesMax = 8 * 1024 * 1024
  * Input for a running response, `response.steer` and `response.inject`: no channel accepts it, and the caller gets it back with the reason,
  * to send it with the next request. Source: types of the official SDK 7.51.
  */
-export function isSteering({ type }: JsonObject): boolean {
+function isSteering({ type }: JsonObject): boolean {
   return type === 'response.steer' || type === 'response.inject'
 }
 
 /** The running and the completed responses of one connection. The newest are kept. */
-export class SeenResponses {
+class SeenResponses {
   readonly #isRunning = new Map<string, boolean>()
 
   /** Reads the data of an event. Only events that begin or end a response are parsed. */
@@ -335,7 +335,7 @@ export class SeenResponses {
 const seenMax = 100
 
 /** The event that returns the input. */
-export function steeringFailed(event: JsonObject, seen: SeenResponses): JsonObject {
+function steeringFailed(event: JsonObject, seen: SeenResponses): JsonObject {
   const { input } = event
   if (event.type === 'response.steer') {
     const id = textAt(event, 'previous_response_id')

@@ -31,7 +31,7 @@ import { longestAnswer, type RealtimeBill } from './charges.ts'
 import type { Connected } from './connect.ts'
 
 /** A session whose caller and upstream are both connected. */
-export interface SessionParts {
+interface SessionParts {
   readonly call: Pick<ClientExchange, 'id' | 'noteError'>
   readonly caller: RelayCaller
   /** The model name of the caller's request. */

@@ -214,7 +214,7 @@ export class StreamReply implements Receiver {
   }
 }
 
-export interface StreamFacts {
+interface StreamFacts {
   readonly adapter: ResponseAdapter
   /** Absent for a stream that is not charged by its end. */
   readonly answered?: AnsweredModel

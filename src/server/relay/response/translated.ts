@@ -167,7 +167,7 @@ class ReplyLosses {
 const namesMax = 50
 
 /** Follows a reply in neutral events: repairs the events for the caller, and collects usage, text and errors. */
-export class Followed {
+class Followed {
   usage: Usage | undefined
   error: UpstreamErrorFacts | undefined
   hasOutput = false
@@ -249,7 +249,7 @@ export class Followed {
 }
 
 /** A stream of another format on its way to the caller: translated event by event, with its end withheld. */
-export class TranslatingInterceptor implements SseInterceptor {
+class TranslatingInterceptor implements SseInterceptor {
   readonly #reader: EventReader
   readonly #writer: EventWriter
   readonly #followed: Followed

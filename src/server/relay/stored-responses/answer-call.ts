@@ -56,16 +56,22 @@ type ResponseCallParts = CallerParts &
 export async function handleResponse(app: ResponseCallParts, endpoint: ResponseEndpoint, call: ClientExchange): Promise<void> {
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const lease = app.limits.leaseOf(caller, call.id)
-  if (lease) await withinLimits(app, call, lease, () => answer(app, endpoint, call, caller, lease))
-  else await answer(app, endpoint, call, caller, undefined)
+  if (lease) await withinLimits(app, { call, lease }, () => answer(app, endpoint, { call, caller, lease }))
+  else await answer(app, endpoint, { call, caller, lease })
 }
 
 async function answer(
   app: ResponseCallParts,
   { action, id }: ResponseEndpoint,
-  call: ClientExchange,
-  caller: RelayCaller,
-  lease: RateLimitLease | undefined,
+  {
+    call,
+    caller,
+    lease,
+  }: {
+    readonly call: ClientExchange
+    readonly caller: RelayCaller
+    readonly lease: RateLimitLease | undefined
+  },
 ): Promise<void> {
   const group = caller.tokenGroup || caller.userGroup
   if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })

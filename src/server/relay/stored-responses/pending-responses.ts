@@ -37,7 +37,7 @@ export interface PendingResponse {
 }
 
 /** The data that any node needs to charge the response. */
-export interface Bill extends Billed {
+interface Bill extends Billed {
   /** The model name of the caller's request. */
   readonly model: string
   readonly upstreamModel: string
@@ -328,7 +328,12 @@ async function settle(
   items: readonly string[] = [],
 ): Promise<void> {
   const known = plausibleEnding(ending, bill.bound, bill.promptPolicy)
-  const charge = chargeFor(app, { ...bill, hold }, { id: channelId, keyId }, bill.upstreamModel, known)
+  const charge = chargeFor(
+    app,
+    { ...bill, hold },
+    { channel: { id: channelId, keyId }, upstreamModel: bill.upstreamModel },
+    known,
+  )
   learnCost(app, { ...bill, hold }, known, charge)
   noteAnswered(app, { bill, channelId, sent: bill.upstreamModel }, { usage: known.usage, charge })
   await app.ledger.settle(hold, charge)

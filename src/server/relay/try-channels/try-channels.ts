@@ -25,7 +25,7 @@ export type TryParts = RecordParts & Pick<GatewayParts, 'channels' | 'traffic'>
 type TrafficParts = Pick<TryParts, 'steady' | 'traffic'>
 
 /** What a call asks of a channel. */
-export interface ChannelRequest extends RecordedCall {
+interface ChannelRequest extends RecordedCall {
   readonly caller: { readonly pinnedChannel: number }
   readonly group: string
   readonly format: ChannelFormat
@@ -48,7 +48,7 @@ export interface ChannelRequest extends RecordedCall {
 }
 
 /** A channel has answered. */
-export interface Answered<Answer> extends Pick<ChannelAttempt, 'channel' | 'choice' | 'considered' | 'failed'> {
+interface Answered<Answer> extends Pick<ChannelAttempt, 'channel' | 'choice' | 'considered' | 'failed'> {
   readonly answer: Answer
   /** The call as the traffic of the channel counts it; ended unless the answer stays open. */
   readonly run: ChannelRun
@@ -101,7 +101,7 @@ export async function tryChannels<Answer extends ChannelAnswer>(
       continue
     }
     const recorder = new AttemptNotes(app, request, next, failed)
-    const { trace } = recorder
+    const { startedMs, trace } = recorder
     let result: Answer | UpstreamFailure
     try {
       result = await attempt({ channel, choice, considered, trace, failed, noteRepeat: (model) => recorder.noteRepeat(model) })
@@ -112,13 +112,13 @@ export async function tryChannels<Answer extends ChannelAnswer>(
     if (!(result instanceof UpstreamFailure)) {
       recorder.noteAnswer(result)
       choices.noteAnswer(channel)
-      if (!request.staysOpen) endRun(app, request, run, recorder.startedMs, result.brokeOff)
+      if (!request.staysOpen) endRun(app, request, { run, startedMs, failure: result.brokeOff })
       return { answer: result, channel, choice, considered, failed, run }
     }
     failure = result
     recorder.noteFailure(result)
     choices.noteFailure(channel, result)
-    endRun(app, request, run, recorder.startedMs, result)
+    endRun(app, request, { run, startedMs, failure })
     const mayGoOn = request.mayTryAnother?.(result) ?? result.isRetryable
     if (!mayGoOn || call.isCommitted || call.isAborted) break
   }
@@ -184,9 +184,7 @@ function enterTraffic(
 function endRun(
   { steady }: Pick<TryParts, 'steady'>,
   { call, isRecorded = true }: ChannelRequest,
-  run: ChannelRun,
-  startedMs: number,
-  failure: UpstreamFailure | undefined,
+  { run, startedMs, failure }: { run: ChannelRun; startedMs: number; failure: UpstreamFailure | undefined },
 ): void {
   if (call.isAborted || !isRecorded) run.abandoned()
   else if (failure) run.failed(failure)

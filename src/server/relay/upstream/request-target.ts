@@ -193,7 +193,7 @@ export function callerHeaders({ call }: Pick<Calling, 'call'>): CallerHeaders {
  * The caller's headers with an idempotency key for the upstream. Callers of a channel share its account there, so that the key is
  * derived from the caller, and from the body, because attempts may change it. Forms are hashed without their random boundaries.
  */
-export function keyedHeaders(
+function keyedHeaders(
   { secrets }: Pick<Core, 'secrets'>,
   request: Calling,
   { body, contentType }: { readonly body: Buffer; readonly contentType: string },
