@@ -1,12 +1,17 @@
+import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { startPostgres } from '../scripts/postgres-server.mjs'
 import { doctorCommand } from '../src/server/commands/doctor.ts'
+import { migrateCommand } from '../src/server/commands/migrate.ts'
 import { verifyCommand } from '../src/server/commands/verify.ts'
 import { serverOfTest } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { freshDatabase } from './helpers/databases.ts'
+import { inlineCommands } from './helpers/documented-commands.ts'
 import { hasPgbouncer, startPgbouncer } from './helpers/pgbouncer.ts'
 import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
 import { runCommand } from './helpers/sluice.ts'
+import { newFolder } from './helpers/templates.ts'
 import { upstreamOfTest } from './helpers/upstream.ts'
 import { ask, chat, model } from './relay/stage.ts'
 
@@ -68,3 +73,34 @@ describe.runIf(hasPgbouncer).each([
     })
   })
 })
+
+it.runIf(hasPgbouncer)(
+  'doctor asks for the limits that scale-out.md sets for the role, and for nothing when it has them',
+  async () => {
+    const postgres = await startPostgres()
+    onTestFinished(() => postgres.stop())
+    const direct = `${postgres.url}/postgres`
+    const pooler = async () => {
+      // Connections of a pooler that were opened before keep the limits that the role had.
+      const pgbouncer = await startPgbouncer(direct, usual)
+      const env = { DATABASE_URL: pgbouncer.url, DATABASE_DIRECT_URL: direct, DATA_DIR: newFolder() }
+      await runCommand(migrateCommand, [], env)
+      const { output } = await runCommand(doctorCommand, ['--json'], { ...env, MASTER_KEY: testMasterKey.toString('base64') })
+      await pgbouncer.stop()
+      return JSON.parse(output).checks.find(({ name }: { name: string }) => name === 'Pooler')
+    }
+    const settings = inlineCommands('scale-out.md').filter((command) => command.startsWith('alter role'))
+    const { advice } = await pooler()
+    for (const setting of settings) expect(advice).toContain(setting.replace('role sluice', 'role "sluice"'))
+    const operator = new pg.Client(direct)
+    await operator.connect()
+    for (const setting of settings) await operator.query(setting)
+    await operator.end()
+    expect(await pooler()).toEqual({
+      name: 'Pooler',
+      state: 'ok',
+      found: expect.stringContaining('lock_timeout of sluice is 1s'),
+    })
+    expect(settings).toHaveLength(2)
+  },
+)

@@ -12,6 +12,7 @@ import { newPostgresClient } from '../src/server/db/postgres-hosts.ts'
 import { serverOfTest } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { freshDatabase, type TestDatabase } from './helpers/databases.ts'
+import { documentedCommands, inlineSetting } from './helpers/documented-commands.ts'
 import { faultProxy } from './helpers/fault-proxy.ts'
 import { freePort } from './helpers/free-port.ts'
 import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
@@ -28,6 +29,11 @@ let standby: PostgresServer
 beforeAll(async () => {
   // A commit waits until the standby has it, so that a failover loses none.
   primary = await startPostgres({ more: { synchronous_standby_names: '*' } })
+  const operator = new pg.Client(`${primary.url}/postgres`)
+  await operator.connect()
+  await operator.query('set synchronous_commit = local')
+  await operator.query('create database sluice')
+  await operator.end()
   await primary.kill()
   standby = await startPostgres({ standbyOf: primary })
   await primary.start()
@@ -39,7 +45,14 @@ afterAll(async () => {
 
 const placeOf = ({ url }: PostgresServer) => new URL(url).host
 const addressOf = (places: readonly string[], session = '') =>
-  `postgres://sluice@${places.join(',')}/postgres${session && `?target_session_attrs=${session}`}`
+  `postgres://sluice@${places.join(',')}/sluice${session && `?target_session_attrs=${session}`}`
+/** The address of scale-out.md, with these hosts. */
+const documentedAddress = (places: readonly string[]) => {
+  const block = documentedCommands('scale-out.md', 'Several nodes', 'A database with a standby')
+  const [, address = ''] = /^DATABASE_URL='(.+)'$/m.exec(block) ?? []
+  expect(address).toContain('db1:5432,db2:5432')
+  return address.replace('db1:5432,db2:5432', places.join(','))
+}
 
 /** The port of the server that an address leads to, or why it leads to none. */
 async function portOf(address: string): Promise<string> {
@@ -88,9 +101,10 @@ describe('with a primary and its standby', () => {
   })
 
   it('a backup can be read from the standby', async () => {
+    const session = inlineSetting('scale-out.md', 'target_session_attrs')
     const env = {
-      DATABASE_URL: addressOf([placeOf(primary), placeOf(standby)], 'read-write'),
-      DATABASE_DIRECT_URL: addressOf([placeOf(primary), placeOf(standby)], 'standby'),
+      DATABASE_URL: documentedAddress([placeOf(primary), placeOf(standby)]),
+      DATABASE_DIRECT_URL: addressOf([placeOf(primary), placeOf(standby)], session),
       DATA_DIR: newFolder(),
     }
     expect((await runCommand(migrateCommand, [], env)).code).toBe(0)
@@ -101,7 +115,7 @@ describe('with a primary and its standby', () => {
 
 it('when the primary dies and the standby is promoted, calls go on, no charge is missing, and every command works', async () => {
   const places = [placeOf(primary), placeOf(standby)]
-  const env = { DATABASE_URL: addressOf(places, 'read-write'), DATA_DIR: newFolder() }
+  const env = { DATABASE_URL: documentedAddress(places), DATA_DIR: newFolder() }
   const database: TestDatabase = { kind: 'postgres', env, open: () => openDatabase(env), drop: async () => {} }
   const server = await serverOfTest('postgres', { database })
   const upstream = await upstreamOfTest({ programs: { [model]: { words: 5 } } })

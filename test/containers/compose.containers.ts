@@ -1,6 +1,8 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { documentedCommands } from '../helpers/documented-commands.ts'
+import { documentedCommands, inlineCommand } from '../helpers/documented-commands.ts'
 import { startPacedCallers } from '../helpers/paced-callers.ts'
 import { ask, chat, model } from '../relay/stage.ts'
 import {
@@ -20,6 +22,7 @@ import { startOtherMachine } from './other-machine.ts'
 
 const url = 'http://127.0.0.1:3000'
 const nodes = ['gateway-1', 'gateway-2'] as const
+const restartProxy = inlineCommand('upgrade.md', 'docker compose restart proxy')
 let project: Project
 let upstream: ReachableUpstream
 let site: Awaited<ReturnType<typeof furnish>>
@@ -115,7 +118,7 @@ it('a container beside the proxy cannot name an address either', async () => {
 
 it('the proxy starts while a node is stopped, and uses it when it is back', async () => {
   await compose('stop gateway-2')
-  await compose('restart proxy')
+  await project.shell(restartProxy)
   await expect.poll(() => isReady(url)).toBe(true)
   for (let calls = 0; calls < 5; calls++) expect((await ask({ url }, site.key, chat())).status).toBe(200)
   await compose('up -d --wait gateway-2')
@@ -151,4 +154,19 @@ it('nobody notices that a newer version replaces both nodes, at 20 calls a secon
     .toBe(callers.whole.size)
   for (const command of ['verify', 'doctor'])
     expect(JSON.parse(await compose(`exec -T gateway-1 sluice ${command} --json`)), command).toMatchObject({ ok: true })
+})
+
+it('the proxy reads a changed nginx.conf when it is restarted', async () => {
+  const file = join(project.folder, 'deploy/nginx.conf')
+  const changed = readFileSync(file, 'utf8').replace('server_tokens off;', '$& add_header x-configuration changed;')
+  // A new file in its place, as `git pull` makes one.
+  writeFileSync(`${file}.new`, changed)
+  renameSync(`${file}.new`, file)
+  await project.shell(restartProxy)
+  const configuration = () =>
+    fetch(`${url}/readyz`).then(
+      ({ headers }) => headers.get('x-configuration'),
+      () => undefined,
+    )
+  await expect.poll(configuration).toBe('changed')
 })

@@ -3,7 +3,7 @@ import { ask, chat, model } from '../relay/stage.ts'
 import type { ServerProcess } from './process.ts'
 
 /** A channel to `url`, and the key of a token that may spend. */
-export async function furnish(server: ServerProcess, url: string): Promise<string> {
+export async function furnish(server: Pick<ServerProcess, 'call'>, url: string): Promise<string> {
   await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: url, models: model })
   await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
   await server.call('POST /api/user/1/quota', { change: 1_000_000_000, reason: 'nodes' })
