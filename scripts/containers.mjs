@@ -1,4 +1,4 @@
-// `npm run containers [-- FILE …]`: builds the image from its Dockerfile, and runs it and compose.yaml by the commands of the documents, in a Docker daemon of
+// `npm run containers [-- FILE …]`: builds the image from its Dockerfile, and runs it, compose.yaml and the unit of systemd by the commands of the documents, in a Docker daemon of
 // this script's own. No registry of images is needed: the base images are made of Debian's packages. What the tests run has a network
 // of its own, so that the firewall and the addresses of the machine stay as they are.
 import { execFileSync } from 'node:child_process'
@@ -51,7 +51,7 @@ function requireParts() {
     ...missing.map((name) => `${name} is missing: apt-get install ${parts[name]}`),
   ]
   if (problems.length === 0) return
-  console.error(['!!! The image and compose.yaml were NOT run.', ...problems].join('\n'))
+  console.error(['!!! The image, compose.yaml and the unit of systemd were NOT run.', ...problems].join('\n'))
   process.exit(1)
 }
 
@@ -64,12 +64,16 @@ async function copyProject(target) {
 /** The steps that need a network. The tests repeat these builds by the commands of the documents, from the builder's cache. */
 async function makeImages(projects) {
   const daemon = await startDaemon(folder, { isolated: false })
+  const build = (args) => daemon.docker(['build', '--quiet', '--network=host', ...args], { stdio: ['ignore', 'ignore', 2] })
   try {
     await makeBaseImages(daemon)
     for (const project of projects) {
       console.log(`Building ${project} …`)
-      await daemon.docker(['build', '--quiet', '--network=host', '--tag', 'sluice', project], { stdio: ['ignore', 'ignore', 2] })
+      await build(['--tag', 'sluice', project])
     }
+    const [project] = projects
+    console.log('Building a server with systemd …')
+    await build(['--tag', 'machine', '--file', join(project, 'test/containers/machine.Dockerfile'), project])
   } finally {
     await daemon.stop()
   }

@@ -1,4 +1,4 @@
-// The images that Dockerfile and compose.yaml name, for machines without a registry of images: Debian's packages, with Node and npm from npm, under the
+// The images that Dockerfile and compose.yaml name, and a server with systemd, for machines without a registry of images: Debian's packages, with Node and npm from npm, under the
 // names, paths, users and entry points of the official ones. test/containers/images has a folder for each.
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -20,6 +20,7 @@ const release = 'trixie'
 const images = [
   { name: `debian:${release}-slim`, make: importDebian, recipe: [] },
   { name: 'node:24-slim', make: (docker, made) => buildImage(docker, made, 'node', addNode) },
+  { name: 'debian-systemd', make: (docker, made) => buildImage(docker, made, 'systemd') },
   { name: 'postgres:17', make: (docker, made) => buildImage(docker, made, 'postgres') },
   { name: 'redis:8-alpine', make: (docker, made) => buildImage(docker, made, 'redis') },
   { name: 'nginx:1.29-alpine', make: (docker, made) => buildImage(docker, made, 'nginx') },
