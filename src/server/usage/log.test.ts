@@ -6,7 +6,8 @@ import { eachDatabase, freshDatabase } from '../../../test/helpers/databases.ts'
 import { whileLocked } from '../../../test/helpers/while-locked.ts'
 import { logType } from '../../contract/entities/log.ts'
 import { logRoutes } from '../../contract/routes/logs.ts'
-import type { NewRow } from '../db/schema.ts'
+import { queriesOver } from '../db/queries-over.ts'
+import type { NewRow, Tables } from '../db/schema.ts'
 import { newRequestId } from '../lib/ids.ts'
 import { verifyAudit } from '../options/audit.ts'
 import type { Core } from '../options/core.ts'
@@ -73,6 +74,23 @@ eachDatabase('logs', (fresh, kind) => {
     expect([...first.items, ...second.items].map(({ id }) => id)).toEqual(made.toReversed())
     expect([first.total, second.total]).toEqual([4, 4])
     expect((await listLogs(core, { filter: {}, page: { offset: 100, limit: 3 } })).items).toEqual([])
+  })
+
+  it('does not count the rows again when a page ends before it is full', async () => {
+    for (let row = 0; row < 3; row++) await add()
+    const listed = async (limit: number, offset = 0) => {
+      let statements = 0
+      const db = queriesOver<Tables>(kind, async (query) => {
+        statements++
+        return (await core.db.executeQuery(query)).rows
+      })
+      const { items, total } = await listLogs({ ...core, db }, { filter: { userId: ada }, page: { offset, limit } })
+      return { items: items.length, total, statements }
+    }
+    expect(await listed(100)).toEqual({ items: 3, total: 3, statements: 1 })
+    expect(await listed(3)).toEqual({ items: 3, total: 3, statements: 2 })
+    expect(await listed(2, 2)).toEqual({ items: 1, total: 3, statements: 2 })
+    expect(await listed(2, 4)).toEqual({ items: 0, total: 3, statements: 2 })
   })
 
   it('filters by each field, exactly', async () => {
