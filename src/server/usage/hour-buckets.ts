@@ -78,8 +78,15 @@ function failedCalls(db: Queries, filter: ResolvedFilter) {
 
 /** Every hour with matching rows, newest first. */
 export async function hoursWithMatches(db: Queries, filter: ResolvedFilter): Promise<number[]> {
-  const buckets = await hourBuckets(db, filter, { order: 'newest', limit: Number.MAX_SAFE_INTEGER })
-  return [...new Set(buckets.map(({ hour }) => hour))]
+  const since = { ...filter, start_timestamp: firstHour(filter) }
+  const { token_name, type } = filter
+  const mark = token_name ? await rollupEnd(db) : 0
+  const charged = bucketHours(db, { ...since, start_timestamp: Math.max(since.start_timestamp, mark) })
+  const rolledUp = token_name ? [tokenHours(db, since).select('hour')] : []
+  const failed = type ? [] : [failedCalls(db, since).select(hourOfLog.as('hour'))]
+  const hours = new Set<number>()
+  for (const found of [charged, ...rolledUp, ...failed]) for (const { hour } of await found.distinct().execute()) hours.add(hour)
+  return [...hours].sort((one, other) => other - one)
 }
 
 /** Each pair of hour and user with matching rows from an hour on, once. */
