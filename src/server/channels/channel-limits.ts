@@ -1,5 +1,5 @@
 import { type ModelLimits, modelLimitsOf } from '../../contract/model-limits.ts'
-import type { LimitSettings } from '../protocols/declaration.ts'
+import type { LimitSettings } from '../protocols/define-format.ts'
 import type { CallerFormat } from '../protocols/format.ts'
 import { formats } from '../protocols/index.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'

@@ -3,7 +3,7 @@ import { bedrockConverseFormat, bedrockCountTokensFormat } from './bedrock-conve
 import { cohereChatFormat } from './cohere-chat/format.ts'
 import { cozeChatFormat } from './coze-chat/format.ts'
 import { dashScopeChatFormat } from './dashscope-chat/format.ts'
-import type { Declarations, FormatDeclaration } from './declaration.ts'
+import type { Declarations, FormatDeclaration } from './define-format.ts'
 import { difyChatFormat } from './dify-chat/format.ts'
 import type { DirectConversion } from './direct/conversion.ts'
 import * as direct from './direct/formats.ts'

@@ -1,4 +1,4 @@
-import type { FormatDeclaration } from '../declaration.ts'
+import { defineFormat } from '../define-format.ts'
 import { aboveBudget, limitAt } from '../output-limit.ts'
 import { systemPromptIn } from '../system-prompt.ts'
 import { isObject, objectAt } from '../wire-format.ts'
@@ -18,7 +18,7 @@ import { definedTools } from './tools-in-effect.ts'
 const systemPrompt = systemPromptIn('system', (text) => ({ type: 'text', text }))
 
 /** Anthropic Messages. Images and documents may stay URLs, since the vendor fetches them itself. */
-export const anthropicMessagesFormat = {
+export const anthropicMessagesFormat = defineFormat({
   name: 'anthropic.messages',
   wire: anthropicMessages,
   inbound: { readRequest, writeReply, writeEvents },
@@ -40,12 +40,12 @@ export const anthropicMessagesFormat = {
   texts: messagesTexts,
   mediaAsText: ['image', 'audio'],
   countsToolCalls: true,
-} satisfies FormatDeclaration
+})
 
-export const anthropicCountTokensFormat = {
+export const anthropicCountTokensFormat = defineFormat({
   name: 'anthropic.count_tokens',
   wire: anthropicCountTokens,
   systemPrompt,
   count: messagesCount,
   upstreamCounts: [messagesCountUpstream],
-} satisfies FormatDeclaration
+})

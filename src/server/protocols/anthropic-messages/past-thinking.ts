@@ -1,5 +1,5 @@
 import { entriesOf, membersOf, spliceMembers } from '../../lib/splice-json.ts'
-import type { CleanedBody, LeavingThoughts, SentBody } from '../declaration.ts'
+import type { CleanedBody, LeavingThoughts, SentBody } from '../define-format.ts'
 import { toolCallAsText, toolResultAsText } from '../tool-texts.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { isClaude, type ModelRules, rulesOf } from './models.ts'

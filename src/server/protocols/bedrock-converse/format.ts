@@ -1,4 +1,4 @@
-import type { FormatDeclaration } from '../declaration.ts'
+import { defineFormat } from '../define-format.ts'
 import { aboveBudget, limitAt } from '../output-limit.ts'
 import { countedOutputTokens, tokensAt } from '../token-counts.ts'
 import { objectAt } from '../wire-format.ts'
@@ -10,7 +10,7 @@ import { writeRequest } from './request-write.ts'
  * URL, and a stream consists of messages of an event stream. Source: types of `@aws-sdk/client-bedrock-runtime` 3.1162 and
  * protocols notes 2.7, read 2026-11.
  */
-export const bedrockConverseFormat = {
+export const bedrockConverseFormat = defineFormat({
   name: 'bedrock.converse',
   codec: { inlines: ['image', 'document', 'video'], writeRequest, readReply, readEvents: readStreamEvents },
   outputLimit: {
@@ -18,10 +18,10 @@ export const bedrockConverseFormat = {
     least: (body) => aboveBudget(objectAt(objectAt(body, 'additionalModelRequestFields') ?? {}, 'thinking')),
   },
   hasThinkingBudgets: true,
-} satisfies FormatDeclaration
+})
 
 /** Counts the tokens of a request of Converse, or of one in the form of Messages. */
-export const bedrockCountTokensFormat = {
+export const bedrockCountTokensFormat = defineFormat({
   name: 'bedrock.count_tokens',
   upstreamCounts: [
     {
@@ -39,4 +39,4 @@ export const bedrockCountTokensFormat = {
       readReply: (reply) => tokensAt(reply, 'inputTokens'),
     },
   ],
-} satisfies FormatDeclaration
+})

@@ -1,4 +1,4 @@
-import type { FormatDeclaration } from '../declaration.ts'
+import { defineFormat } from '../define-format.ts'
 import { completionsTexts } from '../openai-chat/reply-texts.ts'
 import { limitAt } from '../output-limit.ts'
 import { imagesByCloudflare, rerankByCloudflare, transcriptionsByCloudflare, translationsByCloudflare } from './cloudflare-run.ts'
@@ -32,7 +32,7 @@ import { openAiTranscriptions, openAiTranslations } from './transcriptions.ts'
 /** Formats of one call and its reply, without a conversation: text, vectors, rankings, images and sound. */
 
 /** Legacy Completions, the only one of them that is also translated: the prompt becomes a conversation of one message. */
-export const openAiCompletionsFormat = {
+export const openAiCompletionsFormat = defineFormat({
   name: 'openai.completions',
   wire: openAiCompletions,
   inbound: completionsInbound,
@@ -40,109 +40,109 @@ export const openAiCompletionsFormat = {
   smallRequest: (model, max_tokens) => ({ model, prompt: 'hi', max_tokens }),
   optionalEndpoint: { name: 'completions' },
   texts: completionsTexts,
-} satisfies FormatDeclaration
+})
 
 const embeddingCallers = [openAiEmbeddingCaller, geminiEmbedCaller, geminiBatchEmbedCaller]
 const vectorsBy = (host: EmbeddingHost) => embeddingConversions(embeddingCallers, host)
 
-export const openAiEmbeddingsFormat = {
+export const openAiEmbeddingsFormat = defineFormat({
   name: 'openai.embeddings',
   wire: openAiEmbeddings,
   conversions: vectorsBy(openAiEmbeddingHost),
   smallRequest: (model) => ({ model, input: ['hello world'] }),
   optionalEndpoint: { name: 'embeddings' },
-} satisfies FormatDeclaration
+})
 
-export const geminiEmbedFormat = {
+export const geminiEmbedFormat = defineFormat({
   name: 'gemini.embed',
   wire: geminiEmbed,
   conversions: vectorsBy(geminiHost),
-} satisfies FormatDeclaration
+})
 
-export const geminiBatchEmbedFormat = {
+export const geminiBatchEmbedFormat = defineFormat({
   name: 'gemini.batch_embed',
   wire: geminiBatchEmbed,
   conversions: vectorsBy(geminiBatchHost),
-} satisfies FormatDeclaration
+})
 
-export const vertexEmbedFormat = { name: 'vertex.embed', conversions: vectorsBy(vertexHost) } satisfies FormatDeclaration
-export const cohereEmbedFormat = { name: 'cohere.embed', conversions: vectorsBy(cohereHost) } satisfies FormatDeclaration
-export const ollamaEmbedFormat = { name: 'ollama.embed', conversions: vectorsBy(ollamaHost) } satisfies FormatDeclaration
+export const vertexEmbedFormat = defineFormat({ name: 'vertex.embed', conversions: vectorsBy(vertexHost) })
+export const cohereEmbedFormat = defineFormat({ name: 'cohere.embed', conversions: vectorsBy(cohereHost) })
+export const ollamaEmbedFormat = defineFormat({ name: 'ollama.embed', conversions: vectorsBy(ollamaHost) })
 
-export const bedrockTitanEmbedFormat = {
+export const bedrockTitanEmbedFormat = defineFormat({
   name: 'bedrock.titan-embed',
   conversions: vectorsBy(titanHost),
-} satisfies FormatDeclaration
+})
 
-export const bedrockCohereEmbedFormat = {
+export const bedrockCohereEmbedFormat = defineFormat({
   name: 'bedrock.cohere-embed',
   conversions: vectorsBy(bedrockCohereHost),
-} satisfies FormatDeclaration
+})
 
-export const rerankFormat = {
+export const rerankFormat = defineFormat({
   name: 'rerank',
   wire: rerank,
   smallRequest: (model) => ({ model, query: 'hello', documents: ['hello world', 'goodbye'] }),
-} satisfies FormatDeclaration
+})
 
-export const cohereRerankFormat = { name: 'cohere.rerank', conversions: [rerankByCohere] } satisfies FormatDeclaration
-export const dashScopeRerankFormat = { name: 'dashscope.rerank', conversions: [rerankByDashScope] } satisfies FormatDeclaration
-export const voyageRerankFormat = { name: 'voyage.rerank', conversions: [rerankByVoyage] } satisfies FormatDeclaration
+export const cohereRerankFormat = defineFormat({ name: 'cohere.rerank', conversions: [rerankByCohere] })
+export const dashScopeRerankFormat = defineFormat({ name: 'dashscope.rerank', conversions: [rerankByDashScope] })
+export const voyageRerankFormat = defineFormat({ name: 'voyage.rerank', conversions: [rerankByVoyage] })
 
-export const openAiModerationsFormat = {
+export const openAiModerationsFormat = defineFormat({
   name: 'openai.moderations',
   wire: openAiModerations,
   smallRequest: (model) => ({ model, input: 'hello world' }),
-} satisfies FormatDeclaration
+})
 
-export const openAiImagesFormat = { name: 'openai.images', wire: openAiImages } satisfies FormatDeclaration
-export const openAiImageEditsFormat = { name: 'openai.image-edits', wire: openAiImageEdits } satisfies FormatDeclaration
+export const openAiImagesFormat = defineFormat({ name: 'openai.images', wire: openAiImages })
+export const openAiImageEditsFormat = defineFormat({ name: 'openai.image-edits', wire: openAiImageEdits })
 
-export const openAiImageVariationsFormat = {
+export const openAiImageVariationsFormat = defineFormat({
   name: 'openai.image-variations',
   wire: openAiImageVariations,
-} satisfies FormatDeclaration
+})
 
-export const geminiPredictFormat = {
+export const geminiPredictFormat = defineFormat({
   name: 'gemini.predict',
   wire: geminiPredict,
   conversions: [imagesByImagen],
-} satisfies FormatDeclaration
+})
 
-export const dashScopeImagesFormat = {
+export const dashScopeImagesFormat = defineFormat({
   name: 'dashscope.images',
   conversions: [imagesByDashScopeTask],
-} satisfies FormatDeclaration
+})
 
-export const dashScopeImageMessagesFormat = {
+export const dashScopeImageMessagesFormat = defineFormat({
   name: 'dashscope.image-messages',
   conversions: [imagesByDashScope, imageEditsByDashScope],
-} satisfies FormatDeclaration
+})
 
-export const siliconFlowImagesFormat = {
+export const siliconFlowImagesFormat = defineFormat({
   name: 'siliconflow.images',
   conversions: [imagesBySiliconFlow, imageEditsBySiliconFlow],
-} satisfies FormatDeclaration
+})
 
-export const zhipuImagesFormat = { name: 'zhipu.images', conversions: [imagesByZhipu] } satisfies FormatDeclaration
+export const zhipuImagesFormat = defineFormat({ name: 'zhipu.images', conversions: [imagesByZhipu] })
 
-export const volcEngineImagesFormat = {
+export const volcEngineImagesFormat = defineFormat({
   name: 'volcengine.images',
   conversions: [imagesByVolcEngine, imageEditsByVolcEngine],
-} satisfies FormatDeclaration
+})
 
-export const xaiImageEditsFormat = { name: 'xai.image-edits', conversions: [imageEditsByGrok] } satisfies FormatDeclaration
-export const miniMaxImagesFormat = { name: 'minimax.images', conversions: [imagesByMiniMax] } satisfies FormatDeclaration
-export const miniMaxSpeechFormat = { name: 'minimax.speech', conversions: [speechByMiniMax] } satisfies FormatDeclaration
+export const xaiImageEditsFormat = defineFormat({ name: 'xai.image-edits', conversions: [imageEditsByGrok] })
+export const miniMaxImagesFormat = defineFormat({ name: 'minimax.images', conversions: [imagesByMiniMax] })
+export const miniMaxSpeechFormat = defineFormat({ name: 'minimax.speech', conversions: [speechByMiniMax] })
 
-export const openAiSpeechFormat = { name: 'openai.speech', wire: openAiSpeech } satisfies FormatDeclaration
-export const openAiTranscriptionsFormat = {
+export const openAiSpeechFormat = defineFormat({ name: 'openai.speech', wire: openAiSpeech })
+export const openAiTranscriptionsFormat = defineFormat({
   name: 'openai.transcriptions',
   wire: openAiTranscriptions,
-} satisfies FormatDeclaration
-export const openAiTranslationsFormat = { name: 'openai.translations', wire: openAiTranslations } satisfies FormatDeclaration
+})
+export const openAiTranslationsFormat = defineFormat({ name: 'openai.translations', wire: openAiTranslations })
 
-export const cloudflareRunFormat = {
+export const cloudflareRunFormat = defineFormat({
   name: 'cloudflare.run',
   conversions: [rerankByCloudflare, imagesByCloudflare, transcriptionsByCloudflare, translationsByCloudflare],
-} satisfies FormatDeclaration
+})

@@ -1,4 +1,4 @@
-import type { FormatDeclaration } from '../declaration.ts'
+import { defineFormat } from '../define-format.ts'
 import { imageEditsByGemini, imagesByGemini } from '../direct/images-gemini.ts'
 import { speechByGemini } from '../direct/speech-gemini.ts'
 import { transcriptionsByGemini, translationsByGemini } from '../direct/transcriptions-gemini.ts'
@@ -15,7 +15,7 @@ import { writeGenerateRequest } from './request-write.ts'
 import { geminiCountTokens, generateCount, generateCountUpstream } from './token-count.ts'
 
 /** Gemini generateContent. Translated, it accepts media as bytes: a URL must be one of Google's storage. */
-export const geminiGenerateFormat = {
+export const geminiGenerateFormat = defineFormat({
   name: 'gemini.generate',
   wire: geminiGenerate,
   inbound: { readRequest: readGenerateRequest, writeReply: writeGenerateReply, writeEvents: writeGenerateEvents },
@@ -48,14 +48,14 @@ export const geminiGenerateFormat = {
   texts: geminiTexts,
   showsReasoningAsAsked: true,
   countsToolCalls: true,
-} satisfies FormatDeclaration
+})
 
-export const geminiCountTokensFormat = {
+export const geminiCountTokensFormat = defineFormat({
   name: 'gemini.count_tokens',
   wire: geminiCountTokens,
   count: generateCount,
   upstreamCounts: [generateCountUpstream],
-} satisfies FormatDeclaration
+})
 
 /**
  * Each config object and its limit in the spelling that the body uses, camel case or snake case; an absent limit is spelled like

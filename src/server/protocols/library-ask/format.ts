@@ -1,4 +1,4 @@
-import type { FormatDeclaration } from '../declaration.ts'
+import { defineFormat } from '../define-format.ts'
 import { readReply, readStreamEvents } from './reply-read.ts'
 import { writeRequest } from './request-write.ts'
 
@@ -7,7 +7,7 @@ import { writeRequest } from './request-write.ts'
  * number of the knowledge base is set in the channel. The service no longer answers, so this follows its clients and was never
  * tested against the live service.
  */
-export const libraryAskFormat = {
+export const libraryAskFormat = defineFormat({
   name: 'library.ask',
   codec: { inlines: [], writeRequest, readReply, readEvents: readStreamEvents },
-} satisfies FormatDeclaration
+})

@@ -1,4 +1,4 @@
-import type { FormatDeclaration } from '../declaration.ts'
+import { defineFormat } from '../define-format.ts'
 import { either } from '../gemini-generate/members.ts'
 import { aboveBudget } from '../output-limit.ts'
 import { isInstruction, withText } from '../system-prompt.ts'
@@ -13,7 +13,7 @@ import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
 
 /** OpenAI Chat Completions: for callers, OpenAI, Azure and all compatible hosts, with their quirks. */
-export const openAiChatFormat = {
+export const openAiChatFormat = defineFormat({
   name: 'openai.chat',
   wire: openAiChat,
   inbound: { readRequest, writeReply, writeEvents },
@@ -74,4 +74,4 @@ export const openAiChatFormat = {
   }),
   texts: chatTexts,
   isRewritable: true,
-} satisfies FormatDeclaration
+})

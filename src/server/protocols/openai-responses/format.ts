@@ -1,4 +1,4 @@
-import type { FormatDeclaration } from '../declaration.ts'
+import { defineFormat } from '../define-format.ts'
 import { limitAt } from '../output-limit.ts'
 import { isInstruction, systemPromptIn } from '../system-prompt.ts'
 import { arrayAt, isObject } from '../wire-format.ts'
@@ -21,7 +21,7 @@ const instructions = systemPromptIn('instructions', (text) => ({ type: 'input_te
 /**
  * OpenAI Responses. Translated for its callers, and for models that are only available in it. Source: protocols notes 1.3 and 3.
  */
-export const openAiResponsesFormat = {
+export const openAiResponsesFormat = defineFormat({
   name: 'openai.responses',
   wire: openAiResponses,
   inbound: { readRequest, writeReply, writeEvents },
@@ -51,19 +51,19 @@ export const openAiResponsesFormat = {
   countsToolCalls: true,
   hasTurnState: true,
   failedStream,
-} satisfies FormatDeclaration
+})
 
-export const openAiCompactFormat = {
+export const openAiCompactFormat = defineFormat({
   name: 'openai.compact',
   wire: openAiCompact,
   optionalEndpoint: { name: 'responses', isPart: true },
   countsToolCalls: true,
-} satisfies FormatDeclaration
+})
 
-export const openAiInputTokensFormat = {
+export const openAiInputTokensFormat = defineFormat({
   name: 'openai.input_tokens',
   wire: openAiInputTokens,
   optionalEndpoint: { name: 'responses', isPart: true },
   count: responsesCount,
   upstreamCounts: [responsesCountUpstream],
-} satisfies FormatDeclaration
+})

@@ -1,7 +1,7 @@
 import { readSession } from '../../channels/session.ts'
 import { seconds } from '../../lib/clock.ts'
 import { toByteText } from '../../lib/sse.ts'
-import type { FormatDeclaration } from '../../protocols/declaration.ts'
+import type { FormatDeclaration } from '../../protocols/define-format.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { CallerError } from '../../protocols/error-body.ts'
 import { inDialect } from '../../protocols/error-dialect.ts'

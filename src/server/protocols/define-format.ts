@@ -133,6 +133,18 @@ interface BoundMembers {
   thinkingBudgets?(body: JsonObject): readonly unknown[]
 }
 
+/** A declaration with the members that it has. */
+type Declared<Name extends Format, Member extends keyof FormatDeclaration> = Pick<Required<FormatDeclaration>, Member> & {
+  readonly name: Name
+}
+
+/** Declares a format. The type knows which members it has. */
+export function defineFormat<Name extends Format, Member extends keyof FormatDeclaration>(
+  declared: Declared<Name, Member>,
+): Declared<Name, Member> {
+  return declared
+}
+
 /** One declaration for each name, with the members that formats of its kind must have. */
 export type Declarations = {
   readonly [Name in Format]: FormatDeclaration & { readonly name: Name } & (Name extends CallerFormat
