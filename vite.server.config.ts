@@ -17,9 +17,9 @@ export default defineConfig({
     minify: false,
     rolldownOptions: {
       input: {
-        main: 'dist/server/start.js',
-        sluice: 'dist/server/commands/sluice.js',
-        'count-worker': 'dist/server/protocols/count-worker.js',
+        main: 'dist/server/run/start.js',
+        sluice: 'dist/server/run/commands/sluice.js',
+        'count-worker': 'dist/server/gateway/protocols/count-worker.js',
       },
       output: {
         entryFileNames: '[name].js',

@@ -39,10 +39,10 @@ const heavy = 2
 await installWhenNeeded({ tests: true })
 await buildWhenStale({ only: ['server'] })
 
-const { openApp } = await import('../dist/server/app.js')
-const { listen } = await import('../dist/server/http/server.js')
-const { readEnv } = await import('../dist/server/env.js')
-const { rollUpHours } = await import('../dist/server/usage/roll-up.js')
+const { openApp } = await import('../dist/server/run/app.js')
+const { listen } = await import('../dist/server/console/http/server.js')
+const { readEnv } = await import('../dist/server/base/env.js')
+const { rollUpHours } = await import('../dist/server/usage/sums/roll-up.js')
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-lists-'))
 const ends = [() => rm(folder, { recursive: true, force: true })]

@@ -86,9 +86,9 @@ const pages = [
 await installWhenNeeded({ tests: true })
 await buildWhenStale()
 
-const { openApp } = await import('../dist/server/app.js')
-const { listen } = await import('../dist/server/http/server.js')
-const { readEnv } = await import('../dist/server/env.js')
+const { openApp } = await import('../dist/server/run/app.js')
+const { listen } = await import('../dist/server/console/http/server.js')
+const { readEnv } = await import('../dist/server/base/env.js')
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-web-'))
 const ends = [() => rm(folder, { recursive: true, force: true })]

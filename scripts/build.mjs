@@ -52,7 +52,7 @@ async function buildServer() {
 
 /** What a server without a base path answers at /api/openapi.json, for readers without a server. */
 async function writeOpenApi() {
-  const { openApi } = await import('../dist/server/console/openapi.js')
+  const { openApi } = await import('../dist/server/console/calls/openapi.js')
   const version = (await readFile(join(root, 'VERSION'), 'utf8')).trim()
   await writeFile(join(root, 'dist/openapi.json'), `${JSON.stringify(openApi(version), null, 1)}\n`)
 }

@@ -8,7 +8,7 @@ await buildWhenStale()
 
 const children = [
   startNode(commandOf('typescript', 'tsc'), ['-b', 'tsconfig.server.json', '--watch', '--preserveWatchOutput']),
-  startNode('dist/server/start.js', [], {
+  startNode('dist/server/run/start.js', [], {
     nodeArgs: ['--watch', '--watch-preserve-output', '--enable-source-maps'],
     // A change is served at once.
     env: { DRAIN_DELAY: '0' },

@@ -9,14 +9,14 @@ import { root } from './lib/process.mjs'
 await installWhenNeeded()
 await buildWhenStale({ only: ['server'] })
 
-const { envSchema, readEnv } = await import('../dist/server/env.js')
+const { envSchema, readEnv } = await import('../dist/server/base/env.js')
 const { clientDialects, clientKinds, clients } = await import('../dist/contract/clients/index.js')
 const { errors } = await import('../dist/contract/errors.js')
 const { sections } = await import('../dist/contract/options/index.js')
 const { defaults: optionDefaults } = await import('../dist/contract/options/defaults.js')
 const { encodeOption } = await import('../dist/contract/options/codec.js')
 const { allRoutes } = await import('../dist/contract/routes/index.js')
-const { providers } = await import('../dist/server/providers/index.js')
+const { providers } = await import('../dist/server/gateway/providers/index.js')
 
 const pages = {
   'clients.md': clientPages(),

@@ -1,5 +1,5 @@
 // `npm run prices`: writes the public price data of the newest genai-prices, and of the models that only LiteLLM's price map knows, into
-// src/server/pricing/shipped-prices.ts, and their licences beside it. Needs python3 with pip, which downloads the packages and checks them
+// src/server/money/pricing/shipped-prices.ts, and their licences beside it. Needs python3 with pip, which downloads the packages and checks them
 // against the hashes of the registry. Decision 0028 says why these two.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -7,7 +7,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { matches } from '../src/server/pricing/vendor-prices.ts'
+import { matches } from '../src/server/money/pricing/vendor-prices.ts'
 import { vendorOf } from './lib/genai-prices.mjs'
 import { modelOf as modelOfMap } from './lib/litellm-prices.mjs'
 import { priceLicences } from './lib/notices.mjs'
@@ -22,7 +22,7 @@ try {
   const vendors = withModelsOf(first.data.map(vendorOf), second.data)
   const sources = [first, second].map(({ name, version, sha256 }) => ({ name, version, sha256 }))
   const today = new Date().toISOString().slice(0, 10)
-  const target = join(root, 'src/server/pricing/shipped-prices.ts')
+  const target = join(root, 'src/server/money/pricing/shipped-prices.ts')
   await writeFile(target, moduleOf({ sources, today, updateUrl: first.updateUrl, vendors }))
   await runNode(commandOf('@biomejs/biome', 'biome'), ['format', '--write', target], { quiet: true })
   const licences = [first, second].map(({ name, version, licence }) => `${name} ${version} (price data)\n\n${licence.trim()}\n`)

@@ -52,15 +52,15 @@ const builders = [
   'src/contract/entities/channel-overrides.ts',
   // Of the paths of pages, which the file itself lists.
   'src/contract/pages.ts',
-  'src/server/import/dump-values.ts',
-  'src/server/pricing/published-data.ts',
-  // Of the data that the file before has checked.
-  'src/server/pricing/vendor-prices.ts',
-  'src/server/protocols/count-tokens.ts',
-  'src/server/protocols/tool-names.ts',
-  'src/server/relay/http/endpoints.ts',
+  'src/server/gateway/protocols/count-tokens.ts',
+  'src/server/gateway/protocols/tool-names.ts',
+  'src/server/gateway/relay/http/endpoints.ts',
   // Of texts that stand for themselves.
-  'src/server/relay/http/secret-masking.ts',
+  'src/server/gateway/relay/http/secret-masking.ts',
+  'src/server/money/pricing/published-data.ts',
+  // Of the data that the file before has checked.
+  'src/server/money/pricing/vendor-prices.ts',
+  'src/server/run/import/dump-values.ts',
 ]
 
 /** Regular expression literals in every file that is not a test. */

@@ -54,8 +54,8 @@ describe('a citation', () => {
   it('is read out of titles of tests and links of documents', () => {
     expect(cited("it('[72] [T101] keeps', () => [7])", 'src/a.test.ts')).toEqual(['case 72', 'T101'])
     expect(cited('const path = "[72] x"')).toEqual([])
-    const page = '[a](../reference/b.md#c) [d](https://e.example/f) `src/server/app.ts` `server/none.ts`'
-    expect(cited(page, 'docs/how-to/a.md')).toEqual(['docs/reference/b.md', 'src/server/app.ts'])
+    const page = '[a](../reference/b.md#c) [d](https://e.example/f) `src/server/run/app.ts` `server/none.ts`'
+    expect(cited(page, 'docs/how-to/a.md')).toEqual(['docs/reference/b.md', 'src/server/run/app.ts'])
   })
 
   it('of a missing entry is found', () => {

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { errors } from '../src/contract/errors.ts'
 import { parseLine, type Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
-import { openApi } from '../src/server/console/openapi.ts'
+import { openApi } from '../src/server/console/calls/openapi.ts'
 import { type FormName, forms } from './contract/forms.ts'
 import { type RecordedCall, recordedCalls } from './contract/recorded-calls.ts'
 import { type RefusedCall, refusedCalls } from './contract/refused-calls.ts'
@@ -17,7 +17,7 @@ import { sampled } from './helpers/torture.ts'
  * Every recorded call of compatible consoles gets a reply in the form that they need, and every failure that the console can report
  * is provoked, with its code and status; on one complete server for each database.
  */
-const consoleFolders = ['accounts', 'console', 'http', 'notify', 'options', 'tokens', 'usage', 'wallet']
+const consoleFolders = ['base/options', 'console', 'money', 'people', 'usage']
 /** Failures that no single call can provoke: an overloaded server, and bytes that are not a request. */
 const ofLoad = ['server_busy', 'bad_request']
 

@@ -4,7 +4,7 @@ import { decimalText } from '../src/contract/decimal.ts'
 import type { LogIteration, LogOther } from '../src/contract/entities/log.ts'
 import { readFactors } from '../src/contract/log-factors.ts'
 import { noUsage, type Usage } from '../src/contract/usage.ts'
-import { costOf, type Price } from '../src/server/pricing/quote.ts'
+import { costOf, type Price } from '../src/server/money/pricing/quote.ts'
 
 const factors: Omit<LogOther, 'frt' | 'use_time_ms'> = {
   model_ratio: 1.25,

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Migration, Migrator, sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { openBackup, restoreBackup } from '../src/server/db/backup.ts'
-import { migrate, requireCurrentSchema } from '../src/server/db/migrate.ts'
-import { migrations } from '../src/server/db/migrations/index.ts'
-import { openDatabase, openSqliteDatabase } from '../src/server/db/open.ts'
+import { openBackup, restoreBackup } from '../src/server/base/db/backup.ts'
+import { migrate, requireCurrentSchema } from '../src/server/base/db/migrate.ts'
+import { migrations } from '../src/server/base/db/migrations/index.ts'
+import { openDatabase, openSqliteDatabase } from '../src/server/base/db/open.ts'
 import { eachDatabase, freshDatabase } from './helpers/databases.ts'
 import { newFolder } from './helpers/templates.ts'
 
@@ -26,7 +26,7 @@ async function columnsOf(kind: 'sqlite' | 'postgres'): Promise<string[]> {
 
 /** The same, read from the types in `schema.ts`. */
 function columnsOfTypes(): string[] {
-  const text = readFileSync(new URL('../src/server/db/schema.ts', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../src/server/base/db/schema.ts', import.meta.url), 'utf8')
   const fieldsOf = (body: string) =>
     [...body.matchAll(/(\w+): ([^;\n}]+)/g)].map(([, name = '', type = '']) => `${name}${/\| null/.test(type) ? '?' : ''}`)
   const bodies = new Map(

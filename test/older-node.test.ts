@@ -97,10 +97,10 @@ for (const { major, variable } of [oldest, usual]) {
 
     it('`npm test` runs the tests with Node 24 and has their exit code', async ({ skip }) => {
       if (!existsSync(join(cache, 'sluice'))) skip()
-      const passed = await run([node, 'scripts/run.mjs', 'test', 'src/server/lib/ids.test.ts']).ended
+      const passed = await run([node, 'scripts/run.mjs', 'test', 'src/server/base/lib/secrets/ids.test.ts']).ended
       expect(passed.output).toMatch(/\n[1-9]\d* passed, 0 failed, 0 skipped\n$/)
       expect(passed.code).toBe(0)
-      const none = await run([node, 'scripts/run.mjs', 'test', 'src/server/lib/no-such.test.ts']).ended
+      const none = await run([node, 'scripts/run.mjs', 'test', 'src/server/base/lib/no-such.test.ts']).ended
       expect(none.code).toBe(1)
     })
   })

@@ -10,8 +10,8 @@ import { userStatusLabels } from '../src/contract/entities/user.ts'
 import { errors } from '../src/contract/errors.ts'
 import { sections } from '../src/contract/options/index.ts'
 import { roleLabels } from '../src/contract/roles.ts'
-import { mails } from '../src/server/notify/mails.ts'
-import { providers } from '../src/server/providers/index.ts'
+import { providers } from '../src/server/gateway/providers/index.ts'
+import { mails } from '../src/server/people/notify/mails.ts'
 import { faultsOfTexts } from './helpers/texts.ts'
 
 describe('texts that are declared once', () => {

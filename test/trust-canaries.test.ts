@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { allOptions, type OptionKey } from '../src/contract/options/index.ts'
-import { periodAt, totpCode } from '../src/server/lib/totp.ts'
+import { periodAt, totpCode } from '../src/server/base/lib/secrets/totp.ts'
 import { mailOptions } from './helpers/accounts.ts'
 import { rootPassword, serverOfTest } from './helpers/app.ts'
 import { testCertificate } from './helpers/certificate.ts'

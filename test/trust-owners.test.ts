@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
-import { seconds } from '../src/server/lib/clock.ts'
+import { seconds } from '../src/server/base/lib/time/clock.ts'
 import { startServer, type TestServer } from './helpers/app.ts'
 import { spreadText } from './helpers/canaries.ts'
 import { anyDatabase } from './helpers/databases.ts'

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { openSqlite } from '../src/server/db/sqlite-file.ts'
-import { secretVariables } from '../src/server/env.ts'
+import { openSqlite } from '../src/server/base/db/sqlite-file.ts'
+import { secretVariables } from '../src/server/base/env.ts'
 import { freshDatabase, type TestDatabase } from './helpers/databases.ts'
 import { type ServerProcess, startProcess } from './helpers/process.ts'
 import { sampled } from './helpers/torture.ts'
@@ -76,8 +76,8 @@ describe('a running server', () => {
 
   it('[T244] removes every secret from the environment that child processes and reports would get', () => {
     const script = `
-      import { readEnv, secretVariables } from ${JSON.stringify(new URL('../dist/server/env.js', import.meta.url).href)}
-      import { clearEnvironment } from ${JSON.stringify(new URL('../dist/server/lib/harden-process.js', import.meta.url).href)}
+      import { readEnv, secretVariables } from ${JSON.stringify(new URL('../dist/server/base/env.js', import.meta.url).href)}
+      import { clearEnvironment } from ${JSON.stringify(new URL('../dist/server/base/lib/process/harden-process.js', import.meta.url).href)}
       readEnv(process.env)
       clearEnvironment(secretVariables)
       const report = JSON.stringify(process.report.getReport().environmentVariables)
@@ -93,7 +93,7 @@ describe('a running server', () => {
   it.skipIf(!onLinux)('[T244] leaves no secret in the core dump of a crash', () => {
     const folder = start([], {}).folder
     const script = `
-      import { emptyCoreDumps } from ${JSON.stringify(new URL('../dist/server/lib/harden-process.js', import.meta.url).href)}
+      import { emptyCoreDumps } from ${JSON.stringify(new URL('../dist/server/base/lib/process/harden-process.js', import.meta.url).href)}
       emptyCoreDumps()
       globalThis.kept = Buffer.from('canary-' + 'secret-' + process.pid)
       process.abort()`

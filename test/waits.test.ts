@@ -19,24 +19,24 @@ const deadline = 'a deadline that is set; it is stretched by the load of the mac
 const promise = 'the specification promises this time; it is stretched by the load of the machine'
 
 const exceptions: Readonly<Record<string, readonly [pauses: number, limits: number, reason: string]>> = {
-  'src/server/accounts/human-check.test.ts': [0, 1, promise],
-  'src/server/bus/bus.test.ts': [2, 1, nothingMore],
-  'src/server/console/users.test.ts': [0, 2, promise],
-  'src/server/lib/http-client.test.ts': [1, 0, nothingMore],
-  'src/server/limits/redis-windows.test.ts': [
+  'src/server/people/accounts/human-check.test.ts': [0, 1, promise],
+  'src/server/base/bus/bus.test.ts': [2, 1, nothingMore],
+  'src/server/console/calls/users.test.ts': [0, 2, promise],
+  'src/server/base/lib/net/http-client.test.ts': [1, 0, nothingMore],
+  'src/server/gateway/limits/redis-windows.test.ts': [
     5,
     1,
     'windows pass by the clock of Redis, which no test moves; else the interval of a poll',
   ],
-  'src/server/protocols/count-tokens.test.ts': [
+  'src/server/gateway/protocols/count-tokens.test.ts': [
     0,
     1,
     'that the event loop stays free can only be timed; it is stretched by the load of the machine',
   ],
-  'src/server/wallet/committer.test.ts': [1, 0, interval],
-  'src/server/wallet/journalled-charges.test.ts': [0, 1, promise],
-  'src/server/wallet/outage.test.ts': [1, 0, interval],
-  'src/server/wallet/withdraw.test.ts': [1, 0, interval],
+  'src/server/money/ledger/committer.test.ts': [1, 0, interval],
+  'src/server/money/ledger/sqlite/journalled-charges.test.ts': [0, 1, promise],
+  'src/server/money/ledger/outage.test.ts': [1, 0, interval],
+  'src/server/money/ledger/withdraw.test.ts': [1, 0, interval],
   'test/browser/hostile.test.ts': [1, 0, nothingMore],
   'test/helpers/app.ts': [1, 0, interval],
   'test/helpers/mariadb-server.ts': [1, 0, interval],

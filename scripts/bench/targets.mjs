@@ -152,7 +152,7 @@ async function seed(call, { upstreamPort, models }) {
 
 /** Runs `work` on the database of a gateway: the console limits the calls of a client. */
 async function withDatabase(checkout, env, work) {
-  const { openDatabase } = await import(join(checkout, 'dist/server/db/open.js'))
+  const { openDatabase } = await import(join(checkout, 'dist/server/base/db/open.js'))
   const database = await openDatabase(env)
   try {
     return await work(database.db)

@@ -1,4 +1,4 @@
-// The data of genai-prices in the form that src/server/pricing/vendor-prices.ts declares: only what prices are read from.
+// The data of genai-prices in the form that src/server/money/pricing/vendor-prices.ts declares: only what prices are read from.
 
 export function vendorOf({ id, name, model_match, fallback_model_providers, models }) {
   return {

@@ -1,4 +1,4 @@
-import type { PriceEntry } from '../../src/server/pricing/vendor-prices.ts'
+import type { PriceEntry } from '../../src/server/money/pricing/vendor-prices.ts'
 
 export declare function modelOf(
   key: string,

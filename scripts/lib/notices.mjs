@@ -8,7 +8,7 @@ import { root } from './process.mjs'
 export const noticesFile = 'dist/THIRD-PARTY-NOTICES.txt'
 
 /** Written by `npm run prices`. */
-export const priceLicences = 'src/server/pricing/shipped-prices-licences.txt'
+export const priceLicences = 'src/server/money/pricing/shipped-prices-licences.txt'
 
 const licenceFile = /^(licen[cs]e|copying|notice)([-.].*)?$/i
 

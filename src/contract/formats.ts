@@ -1,6 +1,6 @@
 /**
  * The wire formats by name, each with the vendor's own name for it, which is the same in every language. Log rows have the names, and
- * the console shows the labels. The declaration of each is in `src/server/protocols`, whose registry has no other names than these.
+ * the console shows the labels. The declaration of each is in `src/server/gateway/protocols`, whose registry has no other names than these.
  */
 
 /** Formats that callers speak: the dialect and the endpoint. */

@@ -1,8 +1,8 @@
 import { tokenInput } from '../../src/contract/entities/token.ts'
-import { makeAccessToken } from '../../src/server/accounts/access-tokens.ts'
-import { createUser } from '../../src/server/accounts/users.ts'
-import { seconds } from '../../src/server/lib/clock.ts'
-import { createToken } from '../../src/server/tokens/tokens.ts'
+import { seconds } from '../../src/server/base/lib/time/clock.ts'
+import { makeAccessToken } from '../../src/server/people/accounts/access-tokens.ts'
+import { createUser } from '../../src/server/people/accounts/users.ts'
+import { createToken } from '../../src/server/people/tokens/tokens.ts'
 import { goodHash } from '../helpers/accounts.ts'
 import type { TestServer } from '../helpers/app.ts'
 

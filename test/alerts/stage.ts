@@ -1,5 +1,5 @@
-import { jobNamed } from '../../src/server/jobs/table.ts'
-import { sendDeliveries } from '../../src/server/notify/send-deliveries.ts'
+import { sendDeliveries } from '../../src/server/people/notify/send-deliveries.ts'
+import { jobNamed } from '../../src/server/watch/jobs/table.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { testCertificate } from '../helpers/certificate.ts'
 import { newClock, type TestClock } from '../helpers/clock.ts'

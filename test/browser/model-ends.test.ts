@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { jobNamed } from '../../src/server/jobs/table.ts'
+import { jobNamed } from '../../src/server/watch/jobs/table.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, chat, completion, settledCharges } from '../relay/stage.ts'
 import { expectFit, go, looks, openStage, type Stage, shoot } from './stage.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { QualityCheck } from '../../src/contract/entities/quality-check.ts'
-import { type AddedSums, noSums, offerKey, writeCallSums } from '../../src/server/usage/call-sums.ts'
+import { type AddedSums, noSums, offerKey, writeCallSums } from '../../src/server/usage/calls/call-sums.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
 

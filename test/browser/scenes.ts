@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
-import { createUser } from '../../src/server/accounts/users.ts'
-import { periodAt, totpCode } from '../../src/server/lib/totp.ts'
+import { periodAt, totpCode } from '../../src/server/base/lib/secrets/totp.ts'
+import { createUser } from '../../src/server/people/accounts/users.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { pricePublisher, publishedPrices } from '../helpers/published-prices.ts'
 import { addChannel } from '../helpers/seed.ts'

@@ -1,5 +1,5 @@
 import { role } from '../../src/contract/roles.ts'
-import { jobNamed } from '../../src/server/jobs/table.ts'
+import { jobNamed } from '../../src/server/watch/jobs/table.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import type { FakeUpstream } from '../helpers/upstream.ts'

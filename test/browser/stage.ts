@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { role } from '../../src/contract/roles.ts'
-import { signIn } from '../../src/server/accounts/sign-in.ts'
-import { createUser } from '../../src/server/accounts/users.ts'
-import type { Env } from '../../src/server/env.ts'
+import type { Env } from '../../src/server/base/env.ts'
+import { signIn } from '../../src/server/people/accounts/sign-in.ts'
+import { createUser } from '../../src/server/people/accounts/users.ts'
 import { rootPassword, startServer, type TestServer } from '../helpers/app.ts'
 import {
   launchBrowser,

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import type { Page } from 'playwright-core'
 import sirv from 'sirv'
-import type { ConsoleFiles } from '../../src/server/http/static-files.ts'
+import type { ConsoleFiles } from '../../src/server/console/http/static-files.ts'
 
 const file = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const path = '/axe.min.js'

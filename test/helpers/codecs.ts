@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { AppError } from '../../src/server/lib/failure.ts'
-import { eventsIn } from '../../src/server/lib/sse.ts'
-import type { Codec, EventReader, Quirks, ReadContext, RequestContext } from '../../src/server/protocols/codec.ts'
-import type { Dialogue } from '../../src/server/protocols/dialogue.ts'
-import type { ReplyEvent } from '../../src/server/protocols/reply-events.ts'
-import type { JsonObject, StreamEvent } from '../../src/server/protocols/wire-format.ts'
+import { eventsIn } from '../../src/server/base/lib/bytes/sse.ts'
+import { AppError } from '../../src/server/base/lib/failure.ts'
+import type { Codec, EventReader, Quirks, ReadContext, RequestContext } from '../../src/server/gateway/protocols/codec.ts'
+import type { Dialogue } from '../../src/server/gateway/protocols/dialogue.ts'
+import type { ReplyEvent } from '../../src/server/gateway/protocols/reply-events.ts'
+import type { JsonObject, StreamEvent } from '../../src/server/gateway/protocols/wire-format.ts'
 import { dialogueOf } from './dialogue.ts'
 
 interface WriteMore {

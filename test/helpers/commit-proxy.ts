@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { openDatabase } from '../../src/server/db/open.ts'
+import { openDatabase } from '../../src/server/base/db/open.ts'
 import type { TestDatabase } from './databases.ts'
 import { listeningPort } from './listening.ts'
 

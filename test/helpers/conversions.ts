@@ -1,7 +1,7 @@
-import type { DirectAnswer, DirectConversion, FetchedFile } from '../../src/server/protocols/direct/conversion.ts'
-import type { CallerFormat, Format } from '../../src/server/protocols/format.ts'
-import { directConversions } from '../../src/server/protocols/index.ts'
-import type { JsonObject, UploadedFile } from '../../src/server/protocols/wire-format.ts'
+import type { DirectAnswer, DirectConversion, FetchedFile } from '../../src/server/gateway/protocols/direct/conversion.ts'
+import type { CallerFormat, Format } from '../../src/server/gateway/protocols/format.ts'
+import { directConversions } from '../../src/server/gateway/protocols/index.ts'
+import type { JsonObject, UploadedFile } from '../../src/server/gateway/protocols/wire-format.ts'
 
 /** The conversion between two forms. Throws when there is none. */
 export function conversionOfTest(from: CallerFormat, to: Format): DirectConversion {

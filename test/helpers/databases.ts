@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { describe } from 'vitest'
-import { migrate } from '../../src/server/db/migrate.ts'
-import { type Database, openDatabase } from '../../src/server/db/open.ts'
+import { migrate } from '../../src/server/base/db/migrate.ts'
+import { type Database, openDatabase } from '../../src/server/base/db/open.ts'
 import { type Beginning, copyPostgres, copySqlite, dropPostgres, newFolder } from './templates.ts'
 import { isTorture } from './torture.ts'
 

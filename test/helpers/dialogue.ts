@@ -8,7 +8,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
   Turn,
-} from '../../src/server/protocols/dialogue.ts'
+} from '../../src/server/gateway/protocols/dialogue.ts'
 
 /** A request of a Chat caller with one turn, plus the members that a test adds. */
 export function dialogueOf(more: Partial<Dialogue> = {}): Dialogue {

@@ -1,4 +1,4 @@
-import type { EndedCall } from '../../src/server/usage/ended-calls.ts'
+import type { EndedCall } from '../../src/server/usage/calls/ended-calls.ts'
 
 /** A call that was answered by a channel at once; `more` replaces members. */
 export function endedCall(more: Partial<EndedCall> = {}): EndedCall {

@@ -2,11 +2,11 @@ import { copyFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openSqlite } from '../../src/server/db/sqlite-file.ts'
-import { families } from '../../src/server/import/families.ts'
-import { openSource } from '../../src/server/import/open-source.ts'
-import { type ImportOrder, runImport } from '../../src/server/import/run.ts'
-import type { Core } from '../../src/server/options/core.ts'
+import { openSqlite } from '../../src/server/base/db/sqlite-file.ts'
+import type { Core } from '../../src/server/base/options/core.ts'
+import { families } from '../../src/server/run/import/families.ts'
+import { openSource } from '../../src/server/run/import/open-source.ts'
+import { type ImportOrder, runImport } from '../../src/server/run/import/run.ts'
 
 /** Databases that were created by the original programs. */
 export const originals = {

@@ -1,4 +1,4 @@
-import { openSqliteReading } from '../../src/server/db/sqlite-file.ts'
+import { openSqliteReading } from '../../src/server/base/db/sqlite-file.ts'
 
 type Dialect = 'mysql' | 'postgres'
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { parseLine, type Routes } from '../../src/contract/route.ts'
 import { allRoutes } from '../../src/contract/routes/index.ts'
-import { createUser } from '../../src/server/accounts/users.ts'
+import { createUser } from '../../src/server/people/accounts/users.ts'
 import type { TestServer } from './app.ts'
 import { fuzzer } from './fuzz.ts'
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import type { ProviderEndpoints } from '../../src/server/accounts/external-identity/endpoints.ts'
+import type { ProviderEndpoints } from '../../src/server/people/accounts/external-identity/endpoints.ts'
 import { closing, listening } from './listening.ts'
 
 /** A fault of a simulated endpoint. */

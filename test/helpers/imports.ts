@@ -1,13 +1,22 @@
 import { posix } from 'node:path'
 
 /**
- * The import rules of the architecture, checked only on paths and import lines. A server folder may import the contract, its own
- * files and the folders before it in this list; nothing else.
+ * The import rules of the architecture, checked only on paths and import lines. The server has wings, in this order, and each wing has
+ * rooms: a file may import the contract, its own room, the rooms before it in its wing, and the wings before its own; nothing else.
  */
-const order = [
-  'lib', 'env', 'db', 'bus', 'options', 'usage', 'wallet', 'notify', 'accounts', 'tokens', 'pricing', 'limits', 'moderation',
-  'protocols', 'providers', 'channels', 'relay', 'tasks', 'status-page', 'parts', 'quality', 'alerts', 'jobs', 'console', 'http', 'open-core', 'app', 'serve', 'supervisor', 'start', 'import', 'commands',
-] // biome-ignore format: one line reads as the list that it is
+const wings: Readonly<Record<string, readonly string[]>> = {
+  base: ['lib', 'env', 'db', 'bus', 'options', 'open-core'],
+  usage: ['imported-logs', 'filter', 'calls', 'sums', 'log', 'recordings', 'telemetry'],
+  money: ['ledger', 'payments', 'pricing'],
+  people: ['notify', 'accounts', 'tokens'],
+  gateway: ['limits', 'moderation', 'protocols', 'providers', 'channels', 'relay', 'tasks'],
+  watch: ['status-page', 'parts', 'quality', 'alerts', 'jobs'],
+  console: ['calls', 'http'],
+  run: ['app', 'serve', 'supervisor', 'start', 'import', 'commands'],
+}
+
+/** All rooms in order, as `wing/room`. */
+const order = Object.entries(wings).flatMap(([wing, rooms]) => rooms.map((room) => `${wing}/${room}`))
 
 /**
  * The rooms of the relay, in the same way: each may import those before it. Other files directly in the relay connect the rooms: they
@@ -18,11 +27,14 @@ const relayRooms = [
   'idempotency', 'attempt', 'background', 'realtime', 'count', 'models',
 ] // biome-ignore format: one line reads as the list that it is
 
-/** Folders that must stay pure: they may import only the contract, themselves and these. */
-const pure: Readonly<Record<string, readonly string[]>> = { protocols: ['lib'], providers: ['lib', 'protocols'] }
+/** Rooms that must stay pure: they may import only the contract, themselves and these. */
+const pure: Readonly<Record<string, readonly string[]>> = {
+  'gateway/protocols': ['base/lib'],
+  'gateway/providers': ['base/lib', 'gateway/protocols'],
+}
 
 interface SourceFile {
-  /** From the root of the repository, with forward slashes: `src/server/lib/clock.ts`. */
+  /** From the root of the repository, with forward slashes: `src/server/base/lib/time/clock.ts`. */
   readonly path: string
   readonly text: string
 }
@@ -68,22 +80,22 @@ function wallOfServer(from: string, to: string): string | undefined {
   if (!to.startsWith('src/') || to.startsWith('src/contract/')) return undefined
   if (to.startsWith('src/web/')) return 'the server imports nothing of the console'
 
-  const here = serverFolder(from)
-  const there = serverFolder(to)
-  if (!order.includes(here)) return `the folder ${here} is not on the list`
-  if (!order.includes(there)) return `the folder ${there} is not on the list`
-  if (here === 'relay' && there === 'relay') return wallOfRelay(from, to)
+  const here = serverRoom(from)
+  const there = serverRoom(to)
+  if (!order.includes(here)) return `the room ${here} is not on the list`
+  if (!order.includes(there)) return `the room ${there} is not on the list`
+  if (here === 'gateway/relay' && there === here) return wallOfRelay(from, to)
   if (here === there) return undefined
   if (pure[here] && !pure[here].includes(there)) return `${here} may import only the contract, ${pure[here].join(' and ')}`
-  if (here === 'console' && there === 'relay' && to !== 'src/server/relay/models/probe.ts')
-    return 'the console may import only relay/models/probe.ts of the relay'
+  if (here === 'console/calls' && there === 'gateway/relay' && to !== 'src/server/gateway/relay/models/probe.ts')
+    return 'the console may import only models/probe.ts of the relay'
   return order.indexOf(there) < order.indexOf(here) ? undefined : `${there} does not come before ${here} in the list`
 }
 
 function wallOfRelay(from: string, to: string): string | undefined {
   const [here, there] = [relayRoom(from), relayRoom(to)]
   const isAtTop = (room: string) => !relayRooms.includes(room)
-  if (from.split('/').length > 4 && isAtTop(here)) return `the room ${here} is not on the list of the relay`
+  if (from.split('/').length > 5 && isAtTop(here)) return `the room ${here} is not on the list of the relay`
   if (isAtTop(here) || here === there) return undefined
   if (isAtTop(there)) return 'a room imports nothing that connects rooms'
   return relayRooms.indexOf(there) < relayRooms.indexOf(here) ? undefined : `${there} does not come before ${here} in the relay`
@@ -91,11 +103,12 @@ function wallOfRelay(from: string, to: string): string | undefined {
 
 /** The folder inside the relay, or the name of a file directly in it. */
 function relayRoom(path: string): string {
-  return (path.split('/')[3] ?? '').replace(/\.ts$/, '')
+  return (path.split('/')[4] ?? '').replace(/\.ts$/, '')
 }
 
-function serverFolder(path: string): string {
-  return (path.split('/')[2] ?? '').replace(/\.ts$/, '')
+/** The wing and the room of a file of the server. */
+function serverRoom(path: string): string {
+  return path.split('/').slice(2, 4).join('/').replace(/\.ts$/, '')
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Logger, newLogger } from '../../src/server/lib/logger.ts'
+import { type Logger, newLogger } from '../../src/server/base/lib/log/logger.ts'
 import { isWatched, note } from './canaries.ts'
 
 const levels: Readonly<Record<string, number>> = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: Infinity }

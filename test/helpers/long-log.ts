@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { fillLog } from '../../scripts/bench/fill-log.mjs'
-import type { Database } from '../../src/server/db/open.ts'
+import type { Database } from '../../src/server/base/db/open.ts'
 
 /** Fills the log of a database with so many rows, of the 30 days before now or another end. */
 export async function fillWithLog(database: Database, rows: number, endSeconds = Math.floor(Date.now() / 1000)): Promise<void> {

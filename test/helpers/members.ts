@@ -1,4 +1,4 @@
-import { createUser } from '../../src/server/accounts/users.ts'
+import { createUser } from '../../src/server/people/accounts/users.ts'
 import { goodHash } from './accounts.ts'
 import type { TestServer } from './app.ts'
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { migrations } from '../../src/server/db/migrations/index.ts'
-import type { Database } from '../../src/server/db/open.ts'
+import { migrations } from '../../src/server/base/db/migrations/index.ts'
+import type { Database } from '../../src/server/base/db/open.ts'
 
 /** Gives an empty database the schema of the version before a migration, as that version has left it. */
 export async function migrateBefore({ db, dialect }: Pick<Database, 'db' | 'dialect'>, first: string): Promise<void> {

@@ -3,9 +3,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 const built = new URL(process.env.BUILT ?? '../../dist/server/', import.meta.url)
-const { openApp } = await import(new URL('app.js', built).href)
-const { readEnv } = await import(new URL('env.js', built).href)
-const { listen } = await import(new URL('http/server.js', built).href)
+const { openApp } = await import(new URL('run/app.js', built).href)
+const { readEnv } = await import(new URL('base/env.js', built).href)
+const { listen } = await import(new URL('console/http/server.js', built).href)
 
 const anywhere = { allowsPort: () => true, allows: () => true, resolve: async () => [{ address: '127.0.0.1', family: 4 }] }
 const { app } = await openApp(readEnv(process.env), { upstream: { untrusted: anywhere } })

@@ -1,8 +1,8 @@
 import { mkdirSync, rmdirSync, rmSync } from 'node:fs'
 import { sql } from 'kysely'
 import { onTestFinished } from 'vitest'
-import { type Database, openDatabase } from '../../src/server/db/open.ts'
-import { openSqlite } from '../../src/server/db/sqlite-file.ts'
+import { type Database, openDatabase } from '../../src/server/base/db/open.ts'
+import { openSqlite } from '../../src/server/base/db/sqlite-file.ts'
 
 /**
  * Makes the database of a server or a ledger unavailable: unreachable on PostgreSQL; on SQLite locked, and its journal deleted, with

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { loadShippedPrices } from '../../src/server/pricing/price-data.ts'
+import { loadShippedPrices } from '../../src/server/money/pricing/price-data.ts'
 import { listeningInTest } from './listening.ts'
 
 /** The price data of this version, which tests publish with changes. */

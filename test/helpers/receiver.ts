@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import https from 'node:https'
-import { publicInternet, type UntrustedRules } from '../../src/server/lib/http-client.ts'
+import { publicInternet, type UntrustedRules } from '../../src/server/base/lib/net/http-client.ts'
 import { testCertificate as cert, testKey as key } from './certificate.ts'
 import { closing, listeningPort } from './listening.ts'
 

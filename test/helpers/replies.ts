@@ -1,6 +1,6 @@
 import { noUsage } from '../../src/contract/usage.ts'
-import type { Opaque } from '../../src/server/protocols/dialogue.ts'
-import type { FinishReason, OpenEvent, ReplyEvent } from '../../src/server/protocols/reply-events.ts'
+import type { Opaque } from '../../src/server/gateway/protocols/dialogue.ts'
+import type { FinishReason, OpenEvent, ReplyEvent } from '../../src/server/gateway/protocols/reply-events.ts'
 import { seeded } from './codecs.ts'
 
 type Block = OpenEvent['block']

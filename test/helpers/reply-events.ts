@@ -1,7 +1,7 @@
 import { noUsage, type Usage } from '../../src/contract/usage.ts'
-import type { Opaque } from '../../src/server/protocols/dialogue.ts'
-import type { FinishReason, OpenEvent, ReplyEvent } from '../../src/server/protocols/reply-events.ts'
-import type { UpstreamErrorFacts } from '../../src/server/protocols/wire-format.ts'
+import type { Opaque } from '../../src/server/gateway/protocols/dialogue.ts'
+import type { FinishReason, OpenEvent, ReplyEvent } from '../../src/server/gateway/protocols/reply-events.ts'
+import type { UpstreamErrorFacts } from '../../src/server/gateway/protocols/wire-format.ts'
 
 type Spoken = 'text' | 'reasoning' | 'refusal'
 

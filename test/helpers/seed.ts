@@ -1,4 +1,4 @@
-import { verifyCharges } from '../../src/server/wallet/verify-charges.ts'
+import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import type { TestServer } from './app.ts'
 
 /** Adds a channel through the API of the console. */

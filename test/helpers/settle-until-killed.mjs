@@ -4,11 +4,11 @@ import { writeSync } from 'node:fs'
 
 const built = new URL('../../dist/server/', import.meta.url)
 const load = (file) => import(new URL(file, built).href)
-const { Bus } = await load('bus/bus.js')
-const { openDatabase } = await load('db/open.js')
-const { newLogger } = await load('lib/logger.js')
-const { newMetrics } = await load('lib/metrics.js')
-const { openLedger } = await load('wallet/open-ledger.js')
+const { Bus } = await load('base/bus/bus.js')
+const { openDatabase } = await load('base/db/open.js')
+const { newLogger } = await load('base/lib/log/logger.js')
+const { newMetrics } = await load('base/lib/process/metrics.js')
+const { openLedger } = await load('money/ledger/open-ledger.js')
 
 const [userId, tokenId] = process.argv.slice(2, 4).map(Number)
 const name = process.argv[4]

@@ -2,9 +2,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { createRoot } from '../../src/server/accounts/create-root.ts'
-import { migrate } from '../../src/server/db/migrate.ts'
-import { type Database, openDatabase } from '../../src/server/db/open.ts'
+import { migrate } from '../../src/server/base/db/migrate.ts'
+import { type Database, openDatabase } from '../../src/server/base/db/open.ts'
+import { createRoot } from '../../src/server/people/accounts/create-root.ts'
 import { cheapPasswords, rootPassword, testCore } from './core.ts'
 
 /**

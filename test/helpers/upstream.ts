@@ -5,7 +5,7 @@ import { type FakeUpstream, type Settings, startFakeUpstream } from '../../scrip
 export { type Answer, countWords, type Entry, type FakeUpstream, type Program, promptText } from '../../scripts/fake-upstream.mjs'
 
 /** Recorded replies are stored beside the codec that reads them. */
-const protocols = new URL('../../src/server/protocols/', import.meta.url)
+const protocols = new URL('../../src/server/gateway/protocols/', import.meta.url)
 const folders: Readonly<Record<string, string>> = {
   anthropic: 'anthropic-messages/fixtures/',
   'openai-chat': 'openai-chat/fixtures/openai/',

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { expect } from 'vitest'
-import type { Queries, Within } from '../../src/server/db/open.ts'
+import type { Queries, Within } from '../../src/server/base/db/open.ts'
 
 /**
  * Starts several operations while a transaction holds the rows that they will write, and releases them once all of them wait: at

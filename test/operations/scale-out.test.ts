@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readEnv } from '../../src/server/env.ts'
+import { readEnv } from '../../src/server/base/env.ts'
 import { freshDatabase } from '../helpers/databases.ts'
 import { inlineSetting } from '../helpers/documented-commands.ts'
 import { freePort } from '../helpers/free-port.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, expect } from 'vitest'
-import { reconcile } from '../../src/server/wallet/reconcile.ts'
+import { reconcile } from '../../src/server/money/ledger/reconcile.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'

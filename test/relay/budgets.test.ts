@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { type Budget, budgetInput } from '../../src/contract/entities/budget.ts'
 import { role } from '../../src/contract/roles.ts'
-import { createBudget, deleteBudget, listBudgets } from '../../src/server/limits/manage-budgets.ts'
+import { createBudget, deleteBudget, listBudgets } from '../../src/server/gateway/limits/manage-budgets.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { mergedMetrics } from '../../src/server/lib/metrics.ts'
+import { mergedMetrics } from '../../src/server/base/lib/process/metrics.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { eventsIn } from '../../src/server/lib/sse.ts'
+import { eventsIn } from '../../src/server/base/lib/bytes/sse.ts'
 import { awsEvent, awsException } from '../helpers/aws-event-stream.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
@@ -9,7 +9,7 @@ import { chat, claude, httpUpstream, model, settledCharges } from './stage.ts'
 
 const sharedStage = sharedStages()
 
-const folder = new URL('../../src/server/protocols/bedrock-converse/fixtures/', import.meta.url)
+const folder = new URL('../../src/server/gateway/protocols/bedrock-converse/fixtures/', import.meta.url)
 const fixture = (name: string) => readFileSync(new URL(`${name}.bin`, folder))
 const nova = 'amazon.nova-pro-v1:0'
 const eventStream = 'application/vnd.amazon.eventstream'

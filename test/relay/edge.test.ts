@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { wavOf } from '../../src/server/protocols/direct/wav.ts'
+import { wavOf } from '../../src/server/gateway/protocols/direct/wav.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { listeningInTest } from '../helpers/listening.ts'
@@ -124,8 +124,8 @@ describe('errors before authentication, in the dialect of the route', () => {
 
   it('a server that aborts running requests refuses new ones with 503 and Messages with 529', async () => {
     const { server, token } = await door()
-    const { relayRouter } = await import('../../src/server/relay/router.ts')
-    const { clientReader } = await import('../../src/server/lib/client-address.ts')
+    const { relayRouter } = await import('../../src/server/gateway/relay/router.ts')
+    const { clientReader } = await import('../../src/server/base/lib/net/client-address.ts')
     const lane = relayRouter(server.app, clientReader(''), () => Promise.resolve())
     lane.cut()
     const { createServer } = await import('node:http')

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { CallObserver, EndedAttempt, EndedCall } from '../../src/server/usage/ended-calls.ts'
-import { CallObservers } from '../../src/server/usage/ended-calls.ts'
+import type { CallObserver, EndedAttempt, EndedCall } from '../../src/server/usage/calls/ended-calls.ts'
+import { CallObservers } from '../../src/server/usage/calls/ended-calls.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'

@@ -24,7 +24,7 @@ describe('the path of a streamed chat to its first upstream byte', () => {
     // Modules that other tests have loaded in this process are older scripts, of which a timer may still run.
     const oldestFirst = [...scripts].sort((a, b) => Number(a.scriptId) - Number(b.scriptId))
     const newest = [...new Map(oldestFirst.map((script) => [script.url, script])).values()]
-    const passed = newest.filter((script) => script.url.includes('/src/server/relay/') && isCalled(script))
+    const passed = newest.filter((script) => script.url.includes('/src/server/gateway/relay/') && isCalled(script))
     const waits = passed.flatMap((script) => waitsIn(script, coverage.sourceOf(script), frames))
     expect(passed.map(({ url }) => url)).toContainEqual(expect.stringContaining('/upstream/http-exchange.ts'))
     expect(waits.join('\n')).toContain('readBody()')

@@ -10,7 +10,7 @@ import { sharedStages } from './shared-stage.ts'
 import { httpUpstream, stage, upstreamKey } from './stage.ts'
 
 const model = 'gemini-2.0-flash'
-const fixtures = new URL('../../src/server/protocols/gemini-generate/fixtures/', import.meta.url)
+const fixtures = new URL('../../src/server/gateway/protocols/gemini-generate/fixtures/', import.meta.url)
 const fixture = (name: string) => readFileSync(new URL(name, fixtures), 'utf8')
 const hello = { contents: [{ role: 'user', parts: [{ text: 'one two three' }] }] }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
-import { jobNamed } from '../../src/server/jobs/table.ts'
+import { jobNamed } from '../../src/server/watch/jobs/table.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'

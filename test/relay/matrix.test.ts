@@ -81,7 +81,7 @@ afterAll(async () => {
   upstream.close()
 })
 
-const root = new URL('../../src/server/protocols/', import.meta.url)
+const root = new URL('../../src/server/gateway/protocols/', import.meta.url)
 
 for (const { folder, model, contentType } of upstreams) {
   const streams = readdirSync(new URL(folder, root)).filter(

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { SystemJob } from '../../src/contract/entities/system.ts'
-import { readPrices } from '../../src/server/pricing/price-data.ts'
+import { readPrices } from '../../src/server/money/pricing/price-data.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase, freshDatabase } from '../helpers/databases.ts'
 import { pricePublisher, publishedPrices, shippedPrices } from '../helpers/published-prices.ts'

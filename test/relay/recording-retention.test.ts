@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { seconds } from '../../src/server/lib/clock.ts'
+import { seconds } from '../../src/server/base/lib/time/clock.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'

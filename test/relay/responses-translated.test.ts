@@ -10,7 +10,7 @@ import { httpUpstream, settledCharges, stage } from './stage.ts'
 type Body = Record<string, unknown> & { input: unknown[]; messages: unknown[]; tools: unknown[] }
 
 const fixtureOf = (path: string) => fixture(path).toString()
-const responses = new URL('../../src/server/protocols/openai-responses/fixtures/', import.meta.url)
+const responses = new URL('../../src/server/gateway/protocols/openai-responses/fixtures/', import.meta.url)
 const claude = 'claude-sonnet-4-5'
 const gpt = 'gpt-5.4'
 const path = '/v1/responses'

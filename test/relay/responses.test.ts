@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { describe, expect, it } from 'vitest'
-import { EventBlocks } from '../../src/server/lib/sse.ts'
-import { formats } from '../../src/server/protocols/index.ts'
-import { StreamInterceptor } from '../../src/server/relay/response/sse-interceptor.ts'
+import { EventBlocks } from '../../src/server/base/lib/bytes/sse.ts'
+import { formats } from '../../src/server/gateway/protocols/index.ts'
+import { StreamInterceptor } from '../../src/server/gateway/relay/response/sse-interceptor.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { ask, httpUpstream, model, settledCharges } from './stage.ts'
 
-const folder = new URL('../../src/server/protocols/openai-responses/fixtures/', import.meta.url)
+const folder = new URL('../../src/server/gateway/protocols/openai-responses/fixtures/', import.meta.url)
 const streams = readdirSync(folder).filter((name) => name.endsWith('.sse'))
 const path = '/v1/responses'
 const input = 'How is the harbor?'

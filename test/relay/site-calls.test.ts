@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { SiteCostSum } from '../../src/contract/entities/site-cost.ts'
-import { callForSite, type SiteCall } from '../../src/server/relay/models/site-call.ts'
+import { callForSite, type SiteCall } from '../../src/server/gateway/relay/models/site-call.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, books } from '../helpers/seed.ts'

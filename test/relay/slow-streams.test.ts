@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventsIn } from '../../src/server/lib/sse.ts'
+import { eventsIn } from '../../src/server/base/lib/bytes/sse.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { chat, eventually, httpUpstream, model, stage } from './stage.ts'
 

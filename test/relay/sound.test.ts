@@ -1,7 +1,7 @@
 import OpenAI, { toFile } from 'openai'
 import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
-import { wavOf } from '../../src/server/protocols/direct/wav.ts'
+import { wavOf } from '../../src/server/gateway/protocols/direct/wav.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { Rule } from '../../src/server/limits/rule.ts'
+import type { Rule } from '../../src/server/gateway/limits/rule.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { listening, listeningInTest } from '../helpers/listening.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AdminIncident } from '../../src/contract/entities/incident.ts'
 import type { StatusPage } from '../../src/contract/entities/status-page.ts'
-import { probeModels } from '../../src/server/status-page/probes.ts'
+import { probeModels } from '../../src/server/watch/status-page/probes.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel } from '../helpers/seed.ts'

@@ -3,7 +3,7 @@ import { scene, streamed, vendor } from './paid-stage.ts'
 
 /**
  * Usage as hosts report it, with what it costs: an input token 1 unit, a cached one 0.1, a cache write of five minutes 1.25 and of an hour
- * 2, an output token 4. The readers and their sources are in `src/server/protocols/usage-names.ts` and `place-totals.test.ts`.
+ * 2, an output token 4. The readers and their sources are in `src/server/gateway/protocols/usage-names.ts` and `place-totals.test.ts`.
  */
 const cases: readonly (readonly [host: string, usage: object, quota: number, unexplained: number | undefined])[] = [
   [

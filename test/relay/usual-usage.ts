@@ -1,4 +1,4 @@
-import { countTokens } from '../../src/server/protocols/count-tokens.ts'
+import { countTokens } from '../../src/server/gateway/protocols/count-tokens.ts'
 import type { Dearest, HoldShape } from './hold-shapes.ts'
 
 /** What an honest vendor reports for a shape: its texts counted, a document of ten pages behind a reference, and an answer of 120 tokens. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { eventsIn } from '../../src/server/lib/sse.ts'
+import { eventsIn } from '../../src/server/base/lib/bytes/sse.ts'
 import { listeningInTest } from '../helpers/listening.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
@@ -34,7 +34,7 @@ async function upstream(answerTo: (asked: Asked, number: number) => Answer) {
   return { url, asked }
 }
 
-const fixture = (path: string) => readFileSync(new URL(`../../src/server/protocols/${path}`, import.meta.url), 'utf8')
+const fixture = (path: string) => readFileSync(new URL(`../../src/server/gateway/protocols/${path}`, import.meta.url), 'utf8')
 const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`
 const eventsOf = (text: string) => eventsIn(Buffer.from(text).toString('latin1'))
 const saidIn = (text: string) =>

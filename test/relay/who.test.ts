@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { LogOther } from '../../src/contract/entities/log.ts'
 import { noUsage } from '../../src/contract/usage.ts'
-import { costOf } from '../../src/server/pricing/quote.ts'
+import { costOf } from '../../src/server/money/pricing/quote.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'

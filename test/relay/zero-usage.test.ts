@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { verifyCharges } from '../../src/server/wallet/verify-charges.ts'
+import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'

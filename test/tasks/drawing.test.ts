@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Budget } from '../../src/contract/entities/budget.ts'
 import type { Drawing } from '../../src/contract/entities/task.ts'
-import { purgeTasks } from '../../src/server/tasks/purge.ts'
+import { purgeTasks } from '../../src/server/gateway/tasks/purge.ts'
 import { addToken } from '../helpers/seed.ts'
 import { describeTasks, drawingUnits, smallUnits, spentBy, upstreamKey } from './stage.ts'
 

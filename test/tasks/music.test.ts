@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Budget } from '../../src/contract/entities/budget.ts'
 import type { Drawing, Task } from '../../src/contract/entities/task.ts'
-import { linkKey } from '../../src/server/tasks/links.ts'
+import { linkKey } from '../../src/server/gateway/tasks/links.ts'
 import { startServer } from '../helpers/app.ts'
 import { addChannel } from '../helpers/seed.ts'
 import { startTaskPeer } from '../helpers/task-peer.ts'

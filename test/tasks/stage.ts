@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest'
-import { pollTasks } from '../../src/server/tasks/poll.ts'
+import { pollTasks } from '../../src/server/gateway/tasks/poll.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { consoleLimits } from '../../src/server/limits/console-rate-limits.ts'
+import { consoleLimits } from '../../src/server/gateway/limits/console-rate-limits.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startIdentityProviders } from '../helpers/identity-providers.ts'

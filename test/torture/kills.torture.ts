@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
-import { reconcile } from '../../src/server/wallet/reconcile.ts'
+import { reconcile } from '../../src/server/money/ledger/reconcile.ts'
 import { testCore } from '../helpers/core.ts'
 import { freshDatabase } from '../helpers/databases.ts'
 import { freePort } from '../helpers/free-port.ts'

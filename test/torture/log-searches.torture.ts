@@ -2,12 +2,12 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { spanSeconds } from '../../scripts/bench/fill-log.mjs'
 import { type Log, logType } from '../../src/contract/entities/log.ts'
-import { createRoot } from '../../src/server/accounts/create-root.ts'
-import { partitionLog } from '../../src/server/db/log-partitions.ts'
-import { migrate } from '../../src/server/db/migrate.ts'
-import { openDatabase } from '../../src/server/db/open.ts'
-import { newRequestId } from '../../src/server/lib/ids.ts'
-import { rollUpHours } from '../../src/server/usage/roll-up.ts'
+import { partitionLog } from '../../src/server/base/db/log-partitions.ts'
+import { migrate } from '../../src/server/base/db/migrate.ts'
+import { openDatabase } from '../../src/server/base/db/open.ts'
+import { newRequestId } from '../../src/server/base/lib/secrets/ids.ts'
+import { createRoot } from '../../src/server/people/accounts/create-root.ts'
+import { rollUpHours } from '../../src/server/usage/sums/roll-up.ts'
 import { rootPassword, startServer, type TestServer } from '../helpers/app.ts'
 import { cheapPasswords, testCore } from '../helpers/core.ts'
 import type { TestDatabase } from '../helpers/databases.ts'
@@ -24,7 +24,7 @@ import { newFolder } from '../helpers/templates.ts'
 
 /**
  * What searches of a long log read on PostgreSQL: SEARCH_ROWS rows (1,000,000). The console's calls are judged by the plans of the
- * statements that they execute, as decisions/0026 and usage/rows.ts promise them: no parallel workers, no scan of a whole partition, no
+ * statements that they execute, as decisions/0026 and usage/log/rows.ts promise them: no parallel workers, no scan of a whole partition, no
  * sorting of many rows, and few pages, or those of few hours, whatever the length of the log. Their times are printed.
  */
 const rows = Number(process.env.SEARCH_ROWS ?? 1_000_000)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Passwords } from '../../src/server/accounts/passwords.ts'
-import { findImportedCost, signIn } from '../../src/server/accounts/sign-in.ts'
+import { Passwords } from '../../src/server/people/accounts/passwords.ts'
+import { findImportedCost, signIn } from '../../src/server/people/accounts/sign-in.ts'
 import { type AccountNode, addUser, goodPassword, startAccounts } from '../helpers/accounts.ts'
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { outcome } from '../helpers/ledger.ts'

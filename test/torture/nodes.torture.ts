@@ -153,7 +153,7 @@ async function proxyTo(address: string) {
 
 /** The commit before the newest migration was added: the last version with another schema. */
 function commitBefore(): string {
-  return process.env.OLD_COMMIT ?? `${git('log', '--diff-filter=A', '--format=%H', '-1', '--', 'src/server/db/migrations')}^`
+  return process.env.OLD_COMMIT ?? `${git('log', '--diff-filter=A', '--format=%H', '-1', '--', 'src/server/base/db/migrations')}^`
 }
 
 it.skipIf(!hasHistory)(

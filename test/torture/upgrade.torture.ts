@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { SystemJob } from '../../src/contract/entities/system.ts'
-import { openDatabase } from '../../src/server/db/open.ts'
+import { openDatabase } from '../../src/server/base/db/open.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { freshDatabase } from '../helpers/databases.ts'
 import { freePort } from '../helpers/free-port.ts'

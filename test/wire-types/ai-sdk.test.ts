@@ -3,8 +3,8 @@ import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import type { LanguageModel } from 'ai'
 import { describe, expect, it } from 'vitest'
-import { formats } from '../../src/server/protocols/index.ts'
-import type { ReplyEvent } from '../../src/server/protocols/reply-events.ts'
+import { formats } from '../../src/server/gateway/protocols/index.ts'
+import type { ReplyEvent } from '../../src/server/gateway/protocols/reply-events.ts'
 import { contextOf, replyOf } from './any-writing.ts'
 
 /** The providers of the Vercel AI SDK validate every reply and event by their own schemas. An unreadable one becomes a part `error`. */

@@ -1,8 +1,8 @@
 import { noUsage } from '../../src/contract/usage.ts'
-import type { WriteContext } from '../../src/server/protocols/codec.ts'
-import type { Dialogue } from '../../src/server/protocols/dialogue.ts'
-import type { CallerFormat } from '../../src/server/protocols/format.ts'
-import type { ReplyEvent } from '../../src/server/protocols/reply-events.ts'
+import type { WriteContext } from '../../src/server/gateway/protocols/codec.ts'
+import type { Dialogue } from '../../src/server/gateway/protocols/dialogue.ts'
+import type { CallerFormat } from '../../src/server/gateway/protocols/format.ts'
+import type { ReplyEvent } from '../../src/server/gateway/protocols/reply-events.ts'
 import { dialogueOf, text, tideTool } from '../helpers/dialogue.ts'
 import { anyReply } from '../helpers/replies.ts'
 

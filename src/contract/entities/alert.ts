@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Text } from '../text.ts'
 
-/** The rules of alerts. Each is declared here once, with its texts and parameters; `server/alerts` defines how it is measured. */
+/** The rules of alerts. Each is declared here once, with its texts and parameters; `server/watch/alerts` defines how it is measured. */
 
 export type AlertUnit = 'percent' | 'seconds' | 'minutes' | 'hours' | 'usd' | 'days' | 'count' | 'calls' | 'times'
 

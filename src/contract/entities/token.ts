@@ -64,7 +64,7 @@ const text = (lengthMax: number) =>
     .max(lengthMax)
     .transform((value) => value.replaceAll('\0', ''))
 
-/** The members that the owner may set. Name, addresses, models and group are checked by `tokens/tokens.ts`, which has better errors. */
+/** The members that the owner may set. Name, addresses, models and group are checked by `people/tokens/tokens.ts`, which has better errors. */
 export const tokenInput = z.object({
   name: text(1000)
     .optional()

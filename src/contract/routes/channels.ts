@@ -25,7 +25,7 @@ const seconds = z.object({
   code: z.string().optional(),
 })
 const balance = z.object({ balance: z.number() })
-/** Empty is treated like missing: `channels/tags.ts` reports it. */
+/** Empty is treated like missing: `gateway/channels/tags.ts` reports it. */
 const tag = z.object({
   tag: z
     .string()

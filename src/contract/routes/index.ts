@@ -26,7 +26,7 @@ import { topUpRoutes } from './top-ups.ts'
 import { userRoutes } from './users.ts'
 import { walletRoutes } from './wallet.ts'
 
-/** Every console call of the product. A new file of routes is one line here and one handler table in `server/console`. */
+/** Every console call of the product. A new file of routes is one line here and one handler table in `server/console/calls`. */
 export const allRoutes = {
   ...siteRoutes,
   ...statusPageRoutes,

@@ -3,7 +3,7 @@ import { adminTopUp, topUp, topUpOffer, topUpReasonLengthMax, topUpSorts } from 
 import { idParams, oneBasedPage, page, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
-/** Checked by `wallet/top-ups.ts`, because consoles of this family show no other refusal than the one in `data`. */
+/** Checked by `money/payments/top-ups.ts`, because consoles of this family show no other refusal than the one in `data`. */
 const amount = z.number().catch(0)
 const payment_method = z.string().max(20).catch('')
 const top_up_code = z.string().nullish().catch(null)

@@ -1,7 +1,7 @@
 import { type Expression, type ExpressionBuilder, expressionBuilder, type SqlBool, sql } from 'kysely'
 import { logType } from '../../contract/entities/log.ts'
-import type { Queries } from '../db/open.ts'
-import type { Tables } from '../db/schema.ts'
+import type { Queries } from '../base/db/open.ts'
+import type { Tables } from '../base/db/schema.ts'
 import { lastImportedLogId } from './imported-logs.ts'
 
 /** Filters of the log; 0, '' and absent mean any. Times are inclusive unix seconds. */

@@ -13,9 +13,9 @@ import {
 } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { cachedTokens, type Usage, writtenTokens } from '../../../contract/usage.ts'
-import { redact } from '../../lib/logger.ts'
-import type { AttemptTrace, BeginningCall, CallTrace, CallTracer, TracedChannel } from '../call-traces.ts'
-import { type CallObserver, type EndedAttempt, type EndedCall, type ObservedCall, pathOf } from '../ended-calls.ts'
+import { redact } from '../../base/lib/log/logger.ts'
+import type { AttemptTrace, BeginningCall, CallTrace, CallTracer, TracedChannel } from '../calls/call-traces.ts'
+import { type CallObserver, type EndedAttempt, type EndedCall, type ObservedCall, pathOf } from '../calls/ended-calls.ts'
 
 /**
  * A span for each call and one for each of its attempts, by the semantic conventions of OpenTelemetry for HTTP and generative AI;

@@ -1,5 +1,5 @@
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api'
-import type { CallKind, CallObserver, EndedAttempt, EndedCall } from '../ended-calls.ts'
+import type { CallKind, CallObserver, EndedAttempt, EndedCall } from '../calls/ended-calls.ts'
 import { AttemptSpan, CallSpan, errorTypeOf, modelOf } from './call-spans.ts'
 
 /**

@@ -10,7 +10,7 @@ import {
   type MetricData,
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics'
-import type { Measured, Metrics } from '../../lib/metrics.ts'
+import type { Measured, Metrics } from '../../base/lib/process/metrics.ts'
 
 type Metric = Measured[number]
 type Labels = Record<string, string | number>

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { version } from './version.ts'
+
+const read = (path: string) => readFileSync(new URL(`../../../../../${path}`, import.meta.url), 'utf8')
+
+it('is the same semantic version in VERSION, package.json, the lock file and the changelog', () => {
+  expect(version).toMatch(/^\d+\.\d+\.\d+(-rc\.\d+)?$/)
+  const lock = JSON.parse(read('package-lock.json'))
+  expect([JSON.parse(read('package.json')).version, lock.version, lock.packages[''].version]).toEqual([version, version, version])
+  expect(read('CHANGELOG.md')).toContain(`\n## ${version}\n`)
+})

@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterEach, expect, it } from 'vitest'
+import { eachDatabase } from '../../../../test/helpers/databases.ts'
+import { testLogger } from '../../../../test/helpers/logger.ts'
+import { Bus } from '../bus/bus.ts'
+import { openSecrets } from '../db/key-ring.ts'
+import { change } from './change.ts'
+
+const caller = { id: 1, username: 'root', address: '127.0.0.1' }
+
+eachDatabase('a change', (fresh) => {
+  const cleanups: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  })
+
+  async function start() {
+    const test = await fresh()
+    const database = await test.open()
+    cleanups.push(
+      () => test.drop(),
+      () => database.close(),
+    )
+    const bus = new Bus(testLogger())
+    const secrets = await openSecrets(database, randomBytes(32), 0)
+    const core = { database, db: database.db, secrets, bus, now: () => 1_700_000_000_000 }
+
+    const messages: number[] = []
+    bus.on('channels', (id) => messages.push(id))
+    const silences = () => core.db.selectFrom('alert_silences').select('comment').orderBy('id').execute()
+    const audited = () =>
+      core.db.selectFrom('audit').select(['actor_name', 'action', 'target', 'before', 'after']).orderBy('id').execute()
+    /** Adds a silence, reports it, and goes on with `more`. Returns its id. */
+    const add = (comment: string, more = () => {}) =>
+      change(core, caller, async (within, audit) => {
+        const row = { until: 1, comment, created_by: 'root', created_at: 0 }
+        const { id } = await within.insertInto('alert_silences').values(row).returning('id').executeTakeFirstOrThrow()
+        audit({ action: 'test.add', target: `silence:${id}`, before: 'text', after: { comment }, topic: 'channels', id })
+        more()
+        return id
+      })
+    return { core, messages, silences, audited, add }
+  }
+
+  it('commits rows together with the row of the audit log, and returns the result of its step', async () => {
+    const { add, silences, audited } = await start()
+    const id = await add('kept')
+    expect(await silences()).toEqual([{ comment: 'kept' }])
+    const values = { before: 'text', after: '{"comment":"kept"}' }
+    expect(await audited()).toEqual([{ actor_name: 'root', action: 'test.add', target: `silence:${id}`, ...values }])
+  })
+
+  it('leaves neither, and publishes nothing, when its step fails', async () => {
+    const { add, silences, audited, messages } = await start()
+    const fails = () => {
+      throw new Error('the step failed')
+    }
+    await expect(add('lost', fails)).rejects.toThrow('the step failed')
+    expect([await silences(), await audited(), messages]).toEqual([[], [], []])
+  })
+
+  it('leaves neither, and publishes nothing, when the audit log cannot be written', async () => {
+    const { core, add, silences, messages } = await start()
+    await sql`alter table audit rename to elsewhere`.execute(core.db)
+    await expect(add('lost')).rejects.toThrow('audit')
+    expect([await silences(), messages]).toEqual([[], []])
+  })
+
+  it('publishes its topic and the id of its row after the commit', async () => {
+    const { core, add, audited, messages } = await start()
+    const seen: Promise<unknown[]>[] = []
+    core.bus.on('channels', () => seen.push(audited()))
+    const id = await add('told', () => expect(messages).toEqual([]))
+    expect(messages).toEqual([id])
+    const [rows] = await Promise.all(seen)
+    expect(rows).toHaveLength(1)
+  })
+
+  it('is neither audited nor published when its step reports nothing', async () => {
+    const { core, audited } = await start()
+    expect(await change(core, caller, async () => 'unchanged')).toBe('unchanged')
+    expect([await audited(), core.bus.publications]).toEqual([[], 0])
+  })
+
+  it('has a row of the audit log for each report, in their order; the system is the actor without a caller', async () => {
+    const { core, audited } = await start()
+    await change(core, undefined, async (_within, audit) => {
+      audit({ action: 'test.first', target: 'one' })
+      audit({ action: 'test.second', target: 'two', after: 'text' })
+    })
+    const system = { actor_name: 'system', before: '' }
+    expect(await audited()).toEqual([
+      { ...system, action: 'test.first', target: 'one', after: '' },
+      { ...system, action: 'test.second', target: 'two', after: 'text' },
+    ])
+    expect(core.bus.publications).toBe(0)
+  })
+
+  it('reports its last attempt alone when the database has it repeated', async () => {
+    const { add, silences, audited, messages } = await start()
+    let attempts = 0
+    const id = await add('repeated', () => {
+      attempts++
+      if (attempts === 1) throw Object.assign(new Error('deadlock detected'), { code: '40P01' })
+    })
+    expect(attempts).toBe(2)
+    expect([await silences(), messages]).toEqual([[{ comment: 'repeated' }], [id]])
+    expect(await audited()).toHaveLength(1)
+  })
+})

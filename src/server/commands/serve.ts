@@ -1,8 +1,0 @@
-import { pathToFileURL } from 'node:url'
-import { Command } from 'commander'
-import { builtModule } from '../lib/root.ts'
-
-/** The server takes over this process: signals and the exit code are its own. */
-export const serveCommand = new Command('serve').description('Start the server').action(async () => {
-  await import(pathToFileURL(builtModule('main.js')).href)
-})

@@ -1,0 +1,46 @@
+import type { Language } from '../../../contract/text.ts'
+import { fail } from '../../base/lib/failure.ts'
+import { newSecret } from '../../base/lib/secrets/ids.ts'
+import type { Caller } from '../../base/options/core.ts'
+import type { App } from '../../watch/parts.ts'
+
+/** The context of a console call for its handler. */
+export interface Context {
+  readonly app: App
+  /** The caller. On public routes present when the caller is signed in. */
+  readonly caller: Caller | undefined
+  /** Whether the caller still uses the well-known default password, or one that somebody else has set. */
+  readonly mustChangePassword: boolean
+  /** Token of the live session of the caller; calls with an access token have none. */
+  readonly sessionToken: string | undefined
+  /** Identifies the browser during a login of several steps. */
+  readonly browserToken: string | undefined
+  readonly address: string
+  readonly userAgent: string
+  /** The payment provider's signature of the body; '' if absent. */
+  readonly signature: string
+  readonly language: Language
+  readonly requestId: string
+  /** The line of the route, as the contract names it. */
+  readonly route: string
+  /** Aborted when the connection of the caller closes. */
+  readonly disconnected: AbortSignal
+  setSession(token: string): void
+  clearSession(): void
+  /** Sets a short-lived cookie with a token that continues the login. */
+  keepBrowser(token: string): void
+  /** Sets `X-Total-Count`: the number of all rows, for a page that is a bare array. */
+  setTotal(rows: number): void
+}
+
+/** The token of the browser, which is created if absent, and valid for some minutes from now. */
+export function requireBrowser(context: Context): string {
+  const token = context.browserToken ?? newSecret()
+  context.keepBrowser(token)
+  return token
+}
+
+/** The caller, on routes that are not public, where it always exists. */
+export function requireCaller(context: Context): Caller {
+  return context.caller ?? fail('not_signed_in')
+}

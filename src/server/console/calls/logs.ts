@@ -1,0 +1,92 @@
+import type { Log } from '../../../contract/entities/log.ts'
+import type { SortBy } from '../../../contract/envelope.ts'
+import { isRoot } from '../../../contract/roles.ts'
+import type { Handlers } from '../../../contract/route.ts'
+import type { logRoutes } from '../../../contract/routes/logs.ts'
+import { oneBased } from '../../base/db/page.ts'
+import { recordExport } from '../../base/options/record-export.ts'
+import type { LogFilter } from '../../usage/filter.ts'
+import { exportLogs } from '../../usage/log/export.ts'
+import { channelNames, listLogs, listOwnLogs, searchLogs, searchOwnLogs } from '../../usage/log/log.ts'
+import { purgeLogs, readPurge, requestPurge, stopPurge } from '../../usage/log/purge.ts'
+import type { Order } from '../../usage/log/rows.ts'
+import { logStatistics } from '../../usage/log/stats.ts'
+import { type Context, requireCaller } from './context.ts'
+import { readerCore, runSearch } from './run-search.ts'
+
+export const logHandlers: Handlers<typeof logRoutes, Context> = {
+  async 'GET /api/log/'(context, { query: { p, page_size, before, sort, ...filter } }) {
+    const asked = { filter: ofUser(filter), page: oneBased(p, page_size), before, order: orderOf(sort) }
+    const listed = await runSearch(context, filter, (core) => listLogs(core, asked))
+    const channel_names = await channelNames(context.app, listed.items)
+    return { ...listed, items: await withRecordings(context, listed.items), channel_names, page: p, page_size }
+  },
+
+  async 'GET /api/log/self'(context, { query: { p, page_size, before, sort, ...filter } }) {
+    const userId = requireCaller(context).id
+    const asked = { userId, filter, page: oneBased(p, page_size), before, order: orderOf(sort) }
+    const listed = await runSearch(context, filter, (core) => listOwnLogs(core, asked))
+    return { ...listed, items: await withRecordings(context, listed.items), page: p, page_size }
+  },
+
+  'GET /api/log/stat': (context, { query }) => runSearch(context, query, (core) => logStatistics(core, ofUser(query))),
+
+  'GET /api/log/self/stat'(context, { query }) {
+    const filter = { ...query, userId: requireCaller(context).id }
+    return runSearch(context, filter, (core) => logStatistics(core, filter))
+  },
+
+  'GET /api/log/search': (context, { query }) => runSearch(context, query, (core) => searchLogs(core, query)),
+
+  'GET /api/log/self/search'(context, { query }) {
+    const asked = { ...query, userId: requireCaller(context).id }
+    return runSearch(context, asked, (core) => searchOwnLogs(core, asked))
+  },
+
+  'DELETE /api/log/': (context, { query }) =>
+    purgeLogs(context.app, { before: query.target_timestamp, caller: requireCaller(context) }),
+
+  async 'POST /api/log/purge'(context, { body }) {
+    const purge = await requestPurge(context.app, { before: body.before, caller: requireCaller(context) })
+    await context.app.startJob('purge-logs')
+    return purge
+  },
+
+  'GET /api/log/purge': ({ app }) => readPurge(app.db),
+
+  async 'DELETE /api/log/purge'(context) {
+    await stopPurge(context.app, requireCaller(context))
+    return null
+  },
+
+  'GET /api/log/export.csv': (context, { query }) => exportAll(context, query, 'csv'),
+  'GET /api/log/export.jsonl': (context, { query }) => exportAll(context, query, 'jsonl'),
+
+  'GET /api/log/self/export.csv': (context, { query: { time_zone, ...filter } }) =>
+    exportLogs(readerCore(context), { filter, format: 'csv', timeZone: time_zone, ownerId: requireCaller(context).id }),
+
+  'GET /api/log/self/export.jsonl': (context, { query: { time_zone, ...filter } }) =>
+    exportLogs(readerCore(context), { filter, format: 'jsonl', timeZone: time_zone, ownerId: requireCaller(context).id }),
+}
+
+/** Marks the rows whose recording the caller may open: all for a super admin, else those of their own calls. */
+async function withRecordings(context: Context, items: readonly Log[]): Promise<Log[]> {
+  const { id, role } = requireCaller(context)
+  const mayOpen = ({ user_id, request_id }: Log) => request_id !== '' && (isRoot(role) || user_id === id)
+  const recorded = await context.app.recordings.recorded(items.filter(mayOpen).map(({ request_id }) => request_id))
+  return items.map((row) => (mayOpen(row) && recorded.has(row.request_id) ? { ...row, recorded: true as const } : row))
+}
+
+async function exportAll(context: Context, { time_zone, ...query }: AllFilters & { time_zone: string }, format: 'csv' | 'jsonl') {
+  const filter = ofUser(query)
+  await recordExport(context.app, requireCaller(context), { action: 'log.export', target: 'logs', asked: filter })
+  return exportLogs(readerCore(context), { filter, format, timeZone: time_zone })
+}
+
+const orderOf = (sort: SortBy | undefined): Order => (sort && !sort.descending ? 'oldest' : 'newest')
+
+type AllFilters = LogFilter & { user_id: number }
+
+function ofUser({ user_id, ...filter }: AllFilters): LogFilter {
+  return { ...filter, userId: user_id }
+}

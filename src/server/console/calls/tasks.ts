@@ -1,0 +1,69 @@
+import type { Handlers } from '../../../contract/route.ts'
+import type { taskRoutes } from '../../../contract/routes/tasks.ts'
+import { zeroBased } from '../../base/db/page.ts'
+import { recordExport } from '../../base/options/record-export.ts'
+import { exportDrawings, exportTasks } from '../../gateway/tasks/export.ts'
+import { forOwner, listDrawings, listTasks } from '../../gateway/tasks/lists.ts'
+import { type Context, requireCaller } from './context.ts'
+
+export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
+  async 'GET /api/mj/'(context, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
+    const list = await listDrawings(context.app, {
+      filter: { ...filter, upstreamId: mj_id },
+      page: zeroBased(p, page_size),
+      sort,
+    })
+    if (paged) return { ...list, page: p, page_size }
+    context.setTotal(list.total)
+    return list.items
+  },
+
+  async 'GET /api/mj/self'(context, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
+    const own = { ...filter, ...ofCaller(context), upstreamId: mj_id }
+    const { items, total } = await listDrawings(context.app, { filter: own, page: zeroBased(p, page_size), sort })
+    if (paged) return { items: forOwner(items), total, page: p, page_size }
+    context.setTotal(total)
+    return forOwner(items)
+  },
+
+  async 'GET /api/mj/export.csv'(context, { query: { time_zone: timeZone, mj_id, ...filter } }) {
+    await recordExport(context.app, requireCaller(context), {
+      action: 'drawing.export',
+      target: 'drawings',
+      asked: { mj_id, ...filter },
+    })
+    return exportDrawings(context.app, { filter: { ...filter, upstreamId: mj_id }, timeZone })
+  },
+
+  'GET /api/mj/self/export.csv': (context, { query: { time_zone: timeZone, mj_id, ...filter } }) =>
+    exportDrawings(context.app, { filter: { ...filter, ...ofCaller(context), upstreamId: mj_id }, timeZone }),
+
+  async 'GET /api/task/'(context, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
+    const list = await listTasks(context.app, { filter: { ...filter, upstreamId: task_id }, page: zeroBased(p, page_size), sort })
+    if (paged) return { ...list, page: p, page_size }
+    context.setTotal(list.total)
+    return list.items
+  },
+
+  async 'GET /api/task/self'(context, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
+    const own = { ...filter, ...ofCaller(context), upstreamId: task_id }
+    const { items, total } = await listTasks(context.app, { filter: own, page: zeroBased(p, page_size), sort })
+    if (paged) return { items: forOwner(items), total, page: p, page_size }
+    context.setTotal(total)
+    return forOwner(items)
+  },
+
+  async 'GET /api/task/export.csv'(context, { query: { time_zone: timeZone, task_id, ...filter } }) {
+    await recordExport(context.app, requireCaller(context), {
+      action: 'task.export',
+      target: 'tasks',
+      asked: { task_id, ...filter },
+    })
+    return exportTasks(context.app, { filter: { ...filter, upstreamId: task_id }, timeZone })
+  },
+
+  'GET /api/task/self/export.csv': (context, { query: { time_zone: timeZone, task_id, ...filter } }) =>
+    exportTasks(context.app, { filter: { ...filter, ...ofCaller(context), upstreamId: task_id }, timeZone }),
+}
+
+const ofCaller = (context: Context) => ({ userId: requireCaller(context).id })

@@ -1,0 +1,24 @@
+import type { callerFormats, socketFormats, upstreamFormats } from '../../../contract/formats.ts'
+
+/** A wire format of callers: the dialect and the endpoint. Each name of this file has its declaration in `index.ts`. */
+export type CallerFormat = keyof typeof callerFormats
+
+/** A format of callers in which the tokens of a prompt are counted. */
+export type CountFormat = Extract<CallerFormat, 'anthropic.count_tokens' | 'gemini.count_tokens' | 'openai.input_tokens'>
+
+/** A wire format of upstreams that no caller speaks. */
+type UpstreamFormat = keyof typeof upstreamFormats
+
+/** A session over an open WebSocket instead of a request and a reply. */
+type SocketFormat = keyof typeof socketFormats
+
+/** Orders of drawings and music, which run asynchronously; handled by `tasks`. */
+export type TaskFormat = 'drawing' | 'music'
+
+/** The formats in which a channel can be called. */
+export type ChannelFormat = CallerFormat | SocketFormat | TaskFormat
+
+export type Format = ChannelFormat | UpstreamFormat
+
+/** A dialect decides how errors, request ids and heartbeats look to the caller. */
+export type Dialect = 'openai' | 'anthropic' | 'gemini' | TaskFormat

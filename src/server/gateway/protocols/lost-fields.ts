@@ -1,0 +1,183 @@
+import type { Text } from '../../../contract/text.ts'
+import { fail } from '../../base/lib/failure.ts'
+import type { RequestContext } from './codec.ts'
+import type { Dialogue, Part, Search, VendorOnlyTool } from './dialogue.ts'
+import type { Format } from './format.ts'
+import { asksForSomething } from './unread-members.ts'
+
+/** The features of a conversation, besides its turns, that not every format supports. */
+export type Field =
+  | 'temperature'
+  | 'topP'
+  | 'topK'
+  | 'presencePenalty'
+  | 'frequencyPenalty'
+  | 'seed'
+  | 'stop'
+  | 'outputTokensMax'
+  | 'reasoning'
+  | 'output'
+  | 'search'
+  | 'tools'
+  | 'strictTools'
+  | 'toolChoice'
+  | 'parallelTools'
+  | 'user'
+  | 'cacheKey'
+  | 'cache'
+  | 'turns'
+
+/**
+ * Reports every requested field that the format lacks: those not in `carried`. Empty values, such as an empty list, are no loss.
+ * Members of the caller's own family are always reported. Throws `untranslatable` where a loss would change the request: a search
+ * where no tool remains, and a forced call without tools.
+ */
+export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried: readonly Field[]): void {
+  // If the format has no tools, none remain.
+  const toolless = carried.includes('tools') ? dialogue : { ...dialogue, tools: [] }
+  searchUnless(carried.includes('search') ? undefined : noSearch, toolless, context)
+  if (!carried.includes('tools')) requireOtherTools({ ...toolless, search: undefined })
+  if (dialogue.outputTokensMax === 0) {
+    refuse(dialogue, 'outputTokensMax', { zh: '该协议必须产生输出', en: 'that protocol cannot ask for no output' })
+  }
+  for (const field of askedFields(dialogue)) if (!carried.includes(field)) lose(dialogue, context, field)
+  for (const [member, value] of Object.entries(dialogue.extra)) if (asksForSomething(value)) context.lose(member)
+}
+
+/**
+ * Reports lost members that the neutral form does not pass to writers: unread nested members, and the display of thinking where
+ * `to` has no member for it.
+ */
+export function loseUnread(
+  { from, reasoning, unread = [] }: Dialogue,
+  context: RequestContext,
+  to: { readonly showsReasoningAsAsked?: true },
+): void {
+  for (const member of unread) context.lose(member)
+  if (!reasoning?.show || reasoning.mode === 'off' || to.showsReasoningAsAsked) return
+  const caller = dialectOf(from)
+  if (caller === 'anthropic') context.lose('thinking.display')
+  // The other formats always show at least a summary of reasoning; Gemini callers get no reasoning unless they ask for it.
+  if (caller === 'chat' && reasoning.show === 'none') context.lose('reasoning.exclude')
+}
+
+/**
+ * Leaves out the tools that only the caller's vendor has, and reports them: clients offer them with every request. Throws
+ * `untranslatable` if no other tool remains, if one of them is forced, and if the settings do not allow leaving tools out. See
+ * docs/decisions/0027-unsupported-hosted-tools.md.
+ */
+export function leaveOutVendorTools(dialogue: Dialogue, context: RequestContext): void {
+  requireOtherTools(dialogue)
+  for (const tool of dialogue.vendorOnly ?? []) leaveOut(tool, context, true)
+}
+
+/** Throws `untranslatable` if a model of another vendor cannot do without the tools that only the caller's vendor has. */
+export function requireOtherTools({ tools, search, toolChoice, vendorOnly = [] }: Dialogue): void {
+  const left = new Set(vendorOnly.map(({ name }) => name))
+  const chosen = toolChoice?.kind === 'tool' ? [toolChoice.name] : toolChoice?.kind === 'allowed' ? toolChoice.names : []
+  const isDemanded = chosen.length > 0 && chosen.every((name) => left.has(`tools.${name}`))
+  const remains = tools.length > 0 || search !== undefined
+  const [first] = vendorOnly
+  if (first && (!remains || isDemanded)) fail('untranslatable', { field: first.field, reason: first.reason })
+}
+
+/**
+ * The web search of the request; undefined when there is none, or when it is left out because of `obstacle`. Throws
+ * `untranslatable`.
+ */
+export function searchUnless(obstacle: Text | undefined, dialogue: Dialogue, context: RequestContext): Search | undefined {
+  if (!dialogue.search || !obstacle) return dialogue.search
+  const name = fieldNameFor(dialogue.from, 'search')
+  leaveOut({ field: name, name, reason: obstacle }, context, dialogue.tools.length > 0)
+  return undefined
+}
+
+function leaveOut({ field, name, reason }: VendorOnlyTool, context: RequestContext, mayGo: boolean): void {
+  if (!mayGo || !context.settings.dropsHostedTools) fail('untranslatable', { field, reason })
+  context.lose(name)
+}
+
+const noSearch: Text = { zh: '该协议没有网页搜索', en: 'that protocol has no web search' }
+
+/** Reports a lost field by the caller's name for it. */
+export function lose(dialogue: Dialogue, context: RequestContext, field: Field): void {
+  context.lose(fieldNameFor(dialogue.from, field))
+}
+
+/** The caller's name of a field, as in their request. */
+export function fieldNameFor(from: Format, field: Field): string {
+  return words[field][dialectOf(from)]
+}
+
+function refuse({ from }: Dialogue, field: Field, reason: Text): never {
+  fail('untranslatable', { field: fieldNameFor(from, field), reason })
+}
+
+function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
+  const asked: Readonly<Record<Field, boolean>> = {
+    temperature: sampling.temperature !== undefined,
+    topP: sampling.topP !== undefined,
+    topK: sampling.topK !== undefined,
+    presencePenalty: Boolean(sampling.presencePenalty),
+    frequencyPenalty: Boolean(sampling.frequencyPenalty),
+    seed: sampling.seed !== undefined,
+    stop: dialogue.stop.length > 0,
+    outputTokensMax: dialogue.outputTokensMax !== undefined,
+    reasoning: dialogue.reasoning !== undefined && dialogue.reasoning.mode !== 'auto',
+    output: dialogue.output !== undefined,
+    search: dialogue.search !== undefined,
+    tools: dialogue.tools.length > 0 && dialogue.toolChoice?.kind !== 'none',
+    strictTools: dialogue.tools.some(({ strict }) => strict === true),
+    toolChoice: dialogue.tools.length > 0 && dialogue.toolChoice !== undefined && dialogue.toolChoice.kind !== 'auto',
+    parallelTools: dialogue.tools.length > 0 && dialogue.parallelTools === false,
+    user: Boolean(dialogue.user),
+    cacheKey: Boolean(dialogue.cacheKey),
+    cache: hasCacheMarks(dialogue),
+    turns: false,
+  }
+  return fields.filter((field) => asked[field])
+}
+
+/** Whether there is a prompt-cache breakpoint anywhere in a conversation. */
+export function hasCacheMarks({ system, turns, tools }: Pick<Dialogue, 'system' | 'turns' | 'tools'>): boolean {
+  const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined
+  return (
+    system.some(isMarked) || tools.some(({ cache }) => cache !== undefined) || turns.some(({ parts }) => parts.some(isMarked))
+  )
+}
+
+type CallerDialect = 'chat' | 'responses' | 'anthropic' | 'google'
+
+function dialectOf(from: Format): CallerDialect {
+  if (from.startsWith('anthropic.')) return 'anthropic'
+  if (from.startsWith('gemini.') || from.startsWith('google.')) return 'google'
+  return from.startsWith('openai.responses') ? 'responses' : 'chat'
+}
+
+const word = (chat: string, responses: string, anthropic: string, google: string) => ({ chat, responses, anthropic, google })
+const everywhere = (name: string) => word(name, name, name, name)
+
+const words: Readonly<Record<Field, Readonly<Record<CallerDialect, string>>>> = {
+  temperature: everywhere('temperature'),
+  topP: word('top_p', 'top_p', 'top_p', 'topP'),
+  topK: word('top_k', 'top_k', 'top_k', 'topK'),
+  presencePenalty: word('presence_penalty', 'presence_penalty', 'presence_penalty', 'presencePenalty'),
+  frequencyPenalty: word('frequency_penalty', 'frequency_penalty', 'frequency_penalty', 'frequencyPenalty'),
+  seed: everywhere('seed'),
+  stop: word('stop', 'stop', 'stop_sequences', 'stopSequences'),
+  outputTokensMax: word('max_tokens', 'max_output_tokens', 'max_tokens', 'maxOutputTokens'),
+  reasoning: word('reasoning_effort', 'reasoning', 'thinking', 'thinkingConfig'),
+  output: word('response_format', 'text.format', 'output_config.format', 'responseSchema'),
+  search: word('web_search_options', 'tools.web_search', 'tools.web_search', 'tools.googleSearch'),
+  tools: everywhere('tools'),
+  strictTools: everywhere('strict'),
+  toolChoice: word('tool_choice', 'tool_choice', 'tool_choice', 'toolConfig'),
+  parallelTools: word('parallel_tool_calls', 'parallel_tool_calls', 'tool_choice.disable_parallel_tool_use', 'toolConfig'),
+  user: word('user', 'user', 'metadata.user_id', 'labels'),
+  cacheKey: everywhere('prompt_cache_key'),
+  cache: word('cache_control', 'prompt_cache_breakpoint', 'cache_control', 'cachedContent'),
+  turns: word('messages', 'input', 'messages', 'contents'),
+}
+
+// `words` has a member for each field, so its keys are all fields.
+const fields = Object.keys(words) as Field[]

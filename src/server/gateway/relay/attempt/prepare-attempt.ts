@@ -1,0 +1,315 @@
+import type { OptionalEndpoint } from '../../../../contract/entities/channel.ts'
+import { spliceMembers } from '../../../base/lib/bytes/splice-json.ts'
+import { AppError } from '../../../base/lib/failure.ts'
+import { background } from '../../../base/lib/log/logger.ts'
+import { isHeavy, yieldWithPriority } from '../../../base/lib/time/yield-to-event-loop.ts'
+import type { Core } from '../../../base/options/core.ts'
+import { bodyOverrides, hasBodyOverrides } from '../../channels/body-overrides.ts'
+import { optionalEndpointOf, recordMissingEndpoint, withoutEndpoint } from '../../channels/missing-endpoints.ts'
+import type { RunningChannel } from '../../channels/model-index.ts'
+import { resolveModel } from '../../channels/select.ts'
+import { conversionOf, isRewritten, upstreamFormat } from '../../channels/upstream-format.ts'
+import type { Format } from '../../protocols/format.ts'
+import { vendorTools } from '../../protocols/hosted-tools.ts'
+import { formats } from '../../protocols/index.ts'
+import { raisedLimit } from '../../protocols/output-limit.ts'
+import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
+import type { Provider } from '../../providers/provider.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
+import type { GatewayParts } from '../gateway-parts.ts'
+import { type Body, changedForm } from '../http/read-body.ts'
+import type { ResponseAdapter, Written, WrittenFacts } from '../response/adapter.ts'
+import type { AttemptState, BegunAttempt } from '../response/attempt-state.ts'
+import { type Converted, convert } from '../response/converted.ts'
+import { removedMembers, setDroppedHeader, strictError, unpricedOf } from '../response/losses.ts'
+import { passThrough, repliesIn } from '../response/pass-through.ts'
+import type { SealedStates } from '../response/sealed-states.ts'
+import { translate } from '../response/translate.ts'
+import type { AccessTokens } from '../upstream/call-upstream.ts'
+import { UpstreamFailure } from '../upstream/failure.ts'
+import type { Target } from '../upstream/http-exchange.ts'
+import type { MultiTarget } from '../upstream/multi-exchange.ts'
+import {
+  callerHeaders,
+  limitedMembers,
+  noteStreamOptionsRefused,
+  refusesStreamOptions,
+  targetOf,
+  type WrittenRequest,
+} from '../upstream/request-target.ts'
+
+/** The parts that preparing a request uses. */
+export type PrepareParts = Pick<GatewayParts, 'logger' | 'mediaMemory' | 'now' | 'options' | 'secrets' | 'upstream'> & {
+  readonly accessTokens: AccessTokens
+  readonly sealedStates: SealedStates
+}
+
+/** A prepared attempt: its target, and the adapter of its reply. */
+export interface Prepared extends WrittenFacts {
+  readonly target: Target | MultiTarget
+  readonly adapter: ResponseAdapter
+}
+
+/**
+ * Makes the request for a channel. In the caller's format it has the caller's bytes, except for top-level members that must change;
+ * otherwise it is written from the neutral form. A failure means that this channel cannot be called.
+ */
+export function prepare(
+  app: PrepareParts,
+  attempt: BegunAttempt,
+): Promise<Prepared | UpstreamFailure> | Prepared | UpstreamFailure {
+  if (isHeavy(attempt.request.body.bytes.length)) return yieldWithPriority().then(() => write(app, attempt))
+  return write(app, attempt)
+}
+
+/** Synchronous when the request passes unchanged and needs no token or signature. */
+function write(app: PrepareParts, attempt: BegunAttempt): Promise<Prepared | UpstreamFailure> | Prepared | UpstreamFailure {
+  const { request, channel } = attempt
+  const mapped = resolveModel(channel, request.facts.model)
+  const own = request.format.format
+  const format = upstreamFormat(channel, { format: own, model: mapped, body: request.body.json })
+  if (!format) return new UpstreamFailure('unreachable', { facts: { message: 'the channel does not speak this protocol' } })
+
+  const passes = format === own && !isRewritten(channel, format)
+  const conversion = passes ? undefined : conversionOf(own, format)
+  const refused =
+    (passes ? refusedThread(request, channel.provider) : undefined) ?? (conversion ? unpricedOf(request) : undefined)
+  if (refused) return refused
+  request.call.setHeader(turnStateHeader, '')
+  setDroppedHeader(request, request.leftOut ?? [])
+  if (conversion)
+    return convert(app, attempt, { conversion, model: mapped }).then((written) => address(app, attempt, format, written))
+  if (!passes) return translate(app, attempt, { format, model: mapped }).then((written) => address(app, attempt, format, written))
+  const written = passBody(attempt, mapped)
+  const unpriced = written instanceof UpstreamFailure ? undefined : unpricedOf(request, written.sentTools)
+  if (unpriced) return unpriced
+  const { accessToken, sign } = channel.provider
+  if (accessToken || sign || written instanceof UpstreamFailure) return address(app, attempt, format, written)
+  try {
+    const target = targetOf(app, request, { channel, keyed: channel, format, written, replies: repliesIn(request) })
+    return prepared(target, written)
+  } catch (error) {
+    return failureOf(error)
+  }
+}
+
+function prepared(
+  target: Prepared['target'],
+  { upstreamModel, dropped, translation, sentTools, raisedLimit, adapter }: WrittenFacts & Pick<Prepared, 'adapter'>,
+): Prepared {
+  return { target, upstreamModel, dropped, translation, sentTools, raisedLimit, adapter }
+}
+
+/** Makes the targets of a written request, with the access token or signature that a vendor requires. */
+async function address(
+  app: PrepareParts,
+  { request, channel }: BegunAttempt,
+  format: Format,
+  written: Written | Converted | UpstreamFailure,
+): Promise<Prepared | UpstreamFailure> {
+  if (written instanceof UpstreamFailure) return written
+  try {
+    const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
+    if (key instanceof UpstreamFailure) return key
+    const keyed = key === channel.key ? channel : { ...channel, key }
+    const replies = format === request.format.format ? repliesIn(request) : 'json'
+    const target = await ('requests' in written
+      ? targetsOf(app, request, { channel, keyed, format, replies }, written)
+      : signed(app, keyed, targetOf(app, request, { channel, keyed, format, written, replies })))
+    return prepared(target, written)
+  } catch (error) {
+    return failureOf(error)
+  }
+}
+
+/** A key without the format of its vendor is a mistake of the operator; another channel may be tried. */
+function failureOf(error: unknown): UpstreamFailure {
+  if (error instanceof AppError) return new UpstreamFailure('unreachable', { own: error })
+  throw error
+}
+
+function passBody({ request, shared, channel }: BegunAttempt, mapped: string): Written | UpstreamFailure {
+  const { format, facts } = request
+  const { body, lost } = readableBody(request, shared, mapped)
+  const { provider, setting } = channel
+  const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
+  const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && format.stream?.reportsUsageOnRequest === true
+  const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
+  const limitedBody = request.outputLimit === undefined ? body.json : { ...body.json, ...limited }
+  const adjusted = provider.adjustBody?.(limitedBody, format.format, mapped, callerHeaders(request)) ?? {}
+  const raised =
+    Object.keys(adjusted).length === 0
+      ? undefined
+      : raisedLimit(
+          formats[format.format],
+          { before: limitedBody, after: { ...limitedBody, ...adjusted } },
+          { model: mapped, quirks: provider.quirks },
+        )
+  const removed = [...lost, ...removedMembers(body.json, adjusted), ...(raised ? [raised.member] : [])]
+  if (removed.length > 0 && request.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictError(removed) })
+  const dropped = removed.length > 0 ? [...new Set([...(request.leftOut ?? []), ...removed])] : undefined
+  if (dropped) setDroppedHeader(request, dropped)
+  const upstreamModel = typeof adjusted.model === 'string' ? adjusted.model : mapped
+
+  const changes: Record<string, unknown> = {}
+  // Gemini names the model in the address alone.
+  if (upstreamModel !== facts.model && 'model' in body.json) changes.model = upstreamModel
+  if (asksUsage) changes.stream_options = { ...facts.streamOptions, include_usage: true }
+  if (!takesOptions && facts.streamOptions) changes.stream_options = undefined
+  Object.assign(changes, limited, adjusted)
+  if (hasBodyOverrides(setting)) {
+    const names = { model: upstreamModel, asked: facts.model }
+    Object.assign(changes, bodyOverrides(setting, format.format, { ...body.json, ...changes }, names))
+  }
+  const mayChangeTools = Object.keys(changes).some((name) => name !== 'stream_options')
+
+  // An override may name another model.
+  const sent = typeof changes.model === 'string' ? changes.model : upstreamModel
+  return {
+    upstreamModel: sent,
+    dropped,
+    ...(mayChangeTools ? { sentTools: vendorTools(formats[format.format], { ...body.json, ...changes }).hostedTools ?? [] } : {}),
+    ...(raised ? { raisedLimit: raised.tokens * (facts.completions ?? 1) } : {}),
+    stream: facts.stream,
+    ...changedBody(body, changes),
+    adapter: passThrough(
+      request,
+      { hideUsage: asksUsage, renameTo: sent === facts.model ? undefined : facts.model },
+      passingBack(request, channel),
+    ),
+  }
+}
+
+/** Passes on the turn state header, which Codex sends back with its next request. */
+function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel): ResponseAdapter['readHeaders'] {
+  if (!formats[format.format].hasTurnState || !passesHeader('openai', channel, turnStateHeader)) return undefined
+  return ({ [turnStateHeader]: state }) => {
+    if (typeof state === 'string' && isVisible.test(state)) call.setHeader(turnStateHeader, state)
+  }
+}
+
+/**
+ * The body without reasoning of earlier turns that the vendor cannot read, and the names of other members that are lost with it.
+ */
+function readableBody(
+  { body, format }: AdmittedRequest,
+  { leavesReasoning = false }: BegunAttempt['shared'],
+  model: string,
+): { readonly body: Body; readonly lost: readonly string[] } {
+  const cleaned = formats[format.format].pastThoughts?.without(body, model, { all: leavesReasoning })
+  if (!cleaned) return { body, lost: [] }
+  const { dropped, ...readable } = cleaned
+  return { body: readable, lost: dropped }
+}
+
+/** The caller's bytes, with these members set or (undefined) removed. Each attempt starts from the caller's bytes again. */
+function changedBody({ bytes, form }: Body, changes: Readonly<Record<string, unknown>>): Pick<Written, 'body' | 'contentType'> {
+  const contentType = form?.contentType ?? 'application/json'
+  if (Object.keys(changes).length === 0) return { body: bytes, contentType }
+  return { body: form ? changedForm(bytes, form, changes) : spliceMembers(bytes, writeMembers(changes)), contentType }
+}
+
+function writeMembers(changes: Readonly<Record<string, unknown>>): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(changes).map(([key, value]) => [key, value === undefined ? undefined : JSON.stringify(value)]),
+  )
+}
+
+/** The targets of a request that is answered by several calls, and the URL that polls a task. */
+async function targetsOf(
+  app: Pick<GatewayParts, 'now' | 'options' | 'secrets' | 'upstream'>,
+  request: AdmittedRequest,
+  sent: Omit<WrittenRequest, 'written'>,
+  { requests, steps }: Converted,
+): Promise<MultiTarget> {
+  const { channel, keyed } = sent
+  return {
+    ...steps,
+    calls: await Promise.all(requests.map((written) => signed(app, keyed, targetOf(app, request, { ...sent, written })))),
+    taskTarget({ headers, ...call }, taskId) {
+      const { 'content-type': _, ...others } = headers
+      const url = new URL(channel.provider.taskUrl?.(channel, taskId) ?? call.url)
+      return { ...call, method: 'GET', url, headers: others }
+    },
+  }
+}
+
+/** The target with the vendor's signature, if it requires one. */
+async function signed({ now }: Pick<GatewayParts, 'now'>, channel: RunningChannel, target: Target): Promise<Target> {
+  if (!channel.provider.sign) return target
+  const { url, headers, body } = target
+  if (isHeavy(body.length)) await yieldWithPriority()
+  const signature = await channel.provider.sign(channel, { method: 'POST', url, headers, body }, now())
+  return { ...target, url: signature.url ?? url, headers: { ...headers, ...signature.headers } }
+}
+
+/**
+ * A caller of Messages may let the vendor store the conversation and send only the new part. An upstream that does not store it
+ * would answer without the beginning. The error has the form that makes the SDK continue without a thread. Undefined when the
+ * channel can answer.
+ */
+function refusedThread({ format, body }: AdmittedRequest, { keepsThreads }: Provider): UpstreamFailure | undefined {
+  if (keepsThreads || format.continues !== 'thread' || !formats[format.format].storesAnswer?.(body.json)) return undefined
+  const reason = { zh: '该渠道不保存对话', en: 'this channel keeps no conversations' }
+  return new UpstreamFailure('untranslatable', { own: new AppError('untranslatable', { field: 'thread', reason }) })
+}
+
+/**
+ * Refusals that a changed request avoids: an access token that was revoked early, `stream_options` that an upstream does not know,
+ * and sealed reasoning that is no longer valid. Returns whether to repeat the request to the channel; the finding is remembered, so
+ * that this happens once.
+ */
+export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: AttemptState, failure: UpstreamFailure): boolean {
+  const { request, shared, channel } = attempt
+  if (failure.kind !== 'status' || request.call.isCommitted || request.call.isAborted) return false
+  const { status, facts } = failure
+  if (status === 401 && channel.provider.accessToken) {
+    app.accessTokens.forget(channel)
+    return true
+  }
+  if (status !== 400 && status !== 422) return false
+  if (facts.message.includes('stream_options') && !refusesStreamOptions(channel)) {
+    noteStreamOptionsRefused(channel)
+    return true
+  }
+  if (!shared.leavesReasoning && staleReasoning.test(facts.message) && mayLeaveReasoning(attempt)) {
+    shared.leavesReasoning = true
+    return true
+  }
+  return false
+}
+
+/**
+ * The endpoint that this attempt found missing at the upstream, when the call can be translated to one that the upstream has. After
+ * two such attempts in a row the endpoint is recorded as missing.
+ */
+export function missingEndpoint(
+  app: Core & Pick<GatewayParts, 'endpointMisses'>,
+  { request, channel }: AttemptState,
+  failure: UpstreamFailure | undefined,
+): OptionalEndpoint | undefined {
+  const { format, facts, body, call, storingChannel } = request
+  const isMissing = failure?.isOfMissingEndpoint === true
+  if (!isMissing && !app.endpointMisses.any) return undefined
+  const asked = { format: format.format, model: resolveModel(channel, facts.model), body: body.json }
+  const endpoint = optionalEndpointOf(upstreamFormat(channel, asked) ?? format.format)
+  if (!endpoint) return undefined
+  if (!isMissing) {
+    app.endpointMisses.found(channel, endpoint)
+    return undefined
+  }
+  if (app.endpointMisses.missed(channel, endpoint)) {
+    background(app.logger, 'note an endpoint that a channel lacks', recordMissingEndpoint(app, channel, endpoint))
+  }
+  const isTranslatable = upstreamFormat(withoutEndpoint(channel, endpoint), asked) !== undefined
+  // A conversation stored at an upstream cannot be continued in another format.
+  return isTranslatable && !storingChannel && !call.isCommitted && !call.isAborted ? endpoint : undefined
+}
+
+/** Requests that pass unchanged may repeat the reasoning of earlier turns. */
+function mayLeaveReasoning({ translation, request: { format, body } }: AttemptState): boolean {
+  return translation !== undefined || formats[format.format].pastThoughts?.has(body.json) === true
+}
+
+/** Error messages of vendors about reasoning that was changed, or sealed for another model or key. Source: protocols notes 3.7. */
+const staleReasoning = /signature|thinking.{0,80}(cannot be modified|must|expected)|encrypted.?content|thought_?signature/i

@@ -1,0 +1,398 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { fail } from '../../../base/lib/failure.ts'
+import { decodeComponent } from '../../../base/lib/net/parse-url.ts'
+import type { CallerFormat, ChannelFormat, CountFormat, Dialect } from '../../protocols/format.ts'
+import { ArrayFraming } from '../../protocols/gemini-generate/array-framing.ts'
+import { asksForEvents, plainModel, readGeminiPath } from '../../protocols/gemini-generate/path.ts'
+import type { PathFacts, Reframing } from '../../protocols/wire-format.ts'
+
+/**
+ * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle-request.ts`). It knows no
+ * provider by name and no money beyond hold, settle and release. This table is the only place that knows relay paths.
+ */
+export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
+  | {
+      readonly kind: 'relay'
+      readonly format: CallerFormat
+      readonly from: 'token' | 'session'
+      /** The model and stream flag in the path. */
+      readonly fromPath?: PathFacts
+      /** Framing of streams on this endpoint; absent for server-sent events. */
+      readonly reframe?: () => Reframing
+    }
+  /** Counts the tokens of a prompt. */
+  | { readonly kind: 'count'; readonly format: CountFormat; readonly fromPath?: PathFacts }
+  /** Reads, cancels or deletes a stored response. */
+  | { readonly kind: 'response'; readonly action: ResponseAction; readonly id: string }
+  /** A path that is only served as a WebSocket. */
+  | { readonly kind: 'socket' }
+  | { readonly kind: 'models' }
+  /** Reads the balance and usage of the token. */
+  | { readonly kind: 'billing'; readonly question: BillingQuestion }
+  | { readonly kind: 'model'; readonly model: string }
+  /** Orders or reads a drawing or a piece of music. */
+  | { readonly kind: 'task'; readonly taskCall: TaskCall }
+  | { readonly kind: 'not-offered' }
+  | {
+      readonly kind: 'unknown'
+      /** The path that was probably intended. */
+      readonly meant?: string
+    }
+)
+
+/** The action of a call about a stored response. */
+export type ResponseAction = 'read' | 'delete' | 'cancel' | 'items'
+
+/**
+ * Balance queries of a token, for clients that show a balance: the two calls of the old OpenAI billing dashboard, and those of
+ * compatible consoles. Errors use the dialect and real HTTP statuses.
+ */
+export type BillingQuestion = 'subscription' | 'usage' | 'token' | 'log'
+
+/** A call that generates an answer. */
+export type RelayEndpoint = Extract<Endpoint, { kind: 'relay' }>
+
+interface WrongMethod {
+  readonly wrongMethod: string
+  readonly allowed: string
+  readonly dialect: Dialect
+}
+
+interface Entry {
+  readonly method: 'GET' | 'POST'
+  readonly endpoint: Endpoint
+}
+
+const relay = (path: string, format: CallerFormat, dialect: Dialect, from: 'token' | 'session' = 'token'): Entry => ({
+  method: 'POST',
+  endpoint: { path, kind: 'relay', format, dialect, from },
+})
+
+const count = (path: string, format: CountFormat, dialect: Dialect): Entry => ({
+  method: 'POST',
+  endpoint: { path, kind: 'count', format, dialect },
+})
+
+const billing = (path: string, question: BillingQuestion): Entry => ({
+  method: 'GET',
+  endpoint: { path, kind: 'billing', question, dialect: 'openai' },
+})
+
+const entries = new Map<string, Entry>(
+  [
+    relay('/v1/chat/completions', 'openai.chat', 'openai'),
+    relay('/pg/chat/completions', 'openai.chat', 'openai', 'session'),
+    relay('/v1/completions', 'openai.completions', 'openai'),
+    relay('/v1/embeddings', 'openai.embeddings', 'openai'),
+    relay('/v1/responses', 'openai.responses', 'openai'),
+    relay('/v1/responses/compact', 'openai.compact', 'openai'),
+    relay('/v1/moderations', 'openai.moderations', 'openai'),
+    relay('/v1/images/generations', 'openai.images', 'openai'),
+    relay('/v1/images/edits', 'openai.image-edits', 'openai'),
+    relay('/v1/images/variations', 'openai.image-variations', 'openai'),
+    relay('/v1/audio/speech', 'openai.speech', 'openai'),
+    relay('/v1/audio/transcriptions', 'openai.transcriptions', 'openai'),
+    relay('/v1/audio/translations', 'openai.translations', 'openai'),
+    relay('/v1/rerank', 'rerank', 'openai'),
+    relay('/v2/rerank', 'rerank', 'openai'),
+    relay('/rerank', 'rerank', 'openai'),
+    relay('/v1/messages', 'anthropic.messages', 'anthropic'),
+    count('/v1/messages/count_tokens', 'anthropic.count_tokens', 'anthropic'),
+    count('/v1/responses/input_tokens', 'openai.input_tokens', 'openai'),
+    { method: 'GET' as const, endpoint: { path: '/v1/realtime', kind: 'socket' as const, dialect: 'openai' as const } },
+    billing('/dashboard/billing/subscription', 'subscription'),
+    billing('/v1/dashboard/billing/subscription', 'subscription'),
+    billing('/dashboard/billing/usage', 'usage'),
+    billing('/v1/dashboard/billing/usage', 'usage'),
+    billing('/api/usage/token', 'token'),
+    billing('/api/log/token', 'log'),
+    { method: 'GET' as const, endpoint: { path: '/v1/models', kind: 'models' as const, dialect: 'openai' as const } },
+    { method: 'GET' as const, endpoint: { path: '/v1beta/models', kind: 'models' as const, dialect: 'gemini' as const } },
+  ].map((entry) => [entry.endpoint.path, entry]),
+)
+
+/** Vendor endpoints that this server does not implement; they get `not_implemented`. Source: the routes of the official SDKs. */
+const notOfferedNames = [
+  // OpenAI
+  ...['agents', 'assistants', 'audio/voice_consents', 'audio/voices', 'batches', 'chatkit', 'containers'],
+  ...['content_provenance_checks', 'conversations', 'decisions', 'edits', 'evals', 'files', 'fine-tunes', 'fine_tuning', 'live'],
+  ...['organization', 'projects', 'realtime', 'skills', 'threads', 'uploads', 'vaults', 'vector_stores', 'videos'],
+  ...['webhook_endpoints', 'webhook_event_types'],
+  // Anthropic
+  ...['complete', 'deployment_runs', 'deployments', 'dreams', 'environments', 'experimental', 'memory_stores', 'organizations'],
+  ...['sessions', 'tunnels', 'user_profiles'],
+  // Google, under its version without a suffix
+  ...['auth_tokens', 'cachedContents', 'fileSearchStores', 'interactions', 'operations', 'tunedModels'],
+]
+const notOffered = new RegExp(`^/v1/(?:(?:${notOfferedNames.join('|')})(?:[/:]|$)|(?:chat/completions|messages|responses)/)`)
+
+/** The paths of the table without their version. */
+const unversioned = [...entries.keys()]
+  .filter((path) => /^\/v1\/(?!dashboard)/.test(path))
+  .map((path) => path.slice('/v1/'.length))
+  .join('|')
+const lacksVersion = new RegExp(`^/(?:(?:${unversioned})/?(?:[?]|$)|(?:models|responses)/)`)
+/** The version is missing, or the path is repeated behind a base URL that already has it. */
+const misspelled = new RegExp(
+  `^(?:/v1/(?:chat/completions|completions|responses|messages|embeddings)(?:/v1)?/(${unversioned})|/(${unversioned}|(?:models|responses)/.+))$`,
+)
+
+/** Whether a path belongs to the relay rather than to the console. */
+export function isRelayPath(url: string): boolean {
+  if (/^\/(v1|pg\/|upload\/v1)/.test(url) || /^(\/v2)?\/rerank\b/.test(url)) return true
+  return isTaskPath(url) || isBillingPath(url) || lacksVersion.test(url)
+}
+
+function isBillingPath(url: string): boolean {
+  return /^\/(dashboard\/billing\/|api\/(usage|log)\/token\b)/.test(url)
+}
+
+/**
+ * The endpoint of a request, or the method that the path would take. A doubled `/v1` prefix, a trailing slash and unknown query keys
+ * are tolerated. A model name may contain `/`, `:` and `@`.
+ */
+export function findEndpoint(method: string, url: string, headers: IncomingHttpHeaders): Endpoint | WrongMethod {
+  const path = cleanPath(url)
+  const entry = entries.get(path)
+  if (entry) {
+    const endpoint =
+      entry.endpoint.kind === 'models' ? { ...entry.endpoint, dialect: listDialect(path, headers) } : entry.endpoint
+    return entry.method === method ? endpoint : { wrongMethod: method, allowed: entry.method, dialect: endpoint.dialect }
+  }
+
+  if (isTaskPath(path)) return taskEndpoint(method, path)
+  const meant = meantBy(path)
+  if (meant !== undefined) return { path, dialect: dialectOf(meant, headers), kind: 'unknown', meant }
+  const kept = keptResponse.exec(path)
+  if (kept) return responseEndpoint(method, path, kept)
+  const engine = oldEmbeddings.exec(path)?.[1]
+  if (engine) return engineEndpoint(method, path, decodeComponent(engine))
+  const gemini =
+    method !== 'POST' && !/(generateContent|countTokens|embedContents?|:predict)$/i.test(path) ? undefined : readGeminiPath(path)
+  if (gemini) return geminiEndpoint(method, url, path, gemini)
+  const dialect = dialectOf(path, headers)
+  const model = /^\/v1(?:beta)?\/((?:models|tunedModels)\/.+)$/.exec(path)?.[1]
+  if (model && method === 'GET') return { path, dialect, kind: 'model', model: plainModel(decodeComponent(model)) }
+  if (model && (method === 'DELETE' || method === 'PATCH')) return { path, dialect, kind: 'not-offered' }
+  if (dialect === 'gemini' || notOffered.test(path)) return { path, dialect, kind: 'not-offered' }
+  return { path, dialect, kind: 'unknown' }
+}
+
+function meantBy(path: string): string | undefined {
+  const [, behindBase, rest = behindBase] = misspelled.exec(path) ?? []
+  if (rest === undefined) return undefined
+  return /^models\/.+(?::|%3a)\w+$/i.test(rest) ? `/v1beta/${rest}` : `/v1/${rest}`
+}
+
+/** Throws the error of a path that no endpoint answers: `not_implemented`, `route_misspelled` or `route_unknown`. */
+export function refuseRoute(method: string, found: Endpoint | WrongMethod, url: string): never {
+  if ('kind' in found && found.kind === 'not-offered') fail('not_implemented')
+  const params = { method, path: (url.split('?', 1)[0] ?? '').slice(0, 200) }
+  const meant = 'meant' in found ? found.meant : undefined
+  if (meant === undefined) fail('route_unknown', params)
+  fail('route_misspelled', { ...params, meant: meant.slice(0, 200) })
+}
+
+/** The dialect of an address that the table does not have. */
+function dialectOf(path: string, headers: IncomingHttpHeaders): Dialect {
+  if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined) return 'anthropic'
+  if (/^(\/upload)?\/v1(beta|alpha)/.test(path) || headers['x-goog-api-key'] !== undefined) return 'gemini'
+  return listDialect(path, headers)
+}
+
+function taskEndpoint(method: string, path: string): Endpoint | WrongMethod {
+  const dialect = path.startsWith('/suno') ? 'music' : 'drawing'
+  const found = findTaskCall(path)
+  if (!found) return { path, dialect, kind: 'unknown' }
+  if (found.method !== method) return { wrongMethod: method, allowed: found.method, dialect }
+  return { path, dialect, kind: 'task', taskCall: found.taskCall }
+}
+
+const keptResponse = /^\/v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?$/
+
+function responseEndpoint(method: string, path: string, [, id = '', part = '']: RegExpExecArray): Endpoint | WrongMethod {
+  const actions = responseActions[part === 'cancel' || part === 'input_items' ? part : 'whole']
+  const action = actions[method]
+  if (action) return { path, dialect: 'openai', kind: 'response', action, id }
+  return { wrongMethod: method, allowed: Object.keys(actions).join(', '), dialect: 'openai' }
+}
+
+const responseActions: Readonly<Record<'whole' | 'cancel' | 'input_items', Readonly<Record<string, ResponseAction>>>> = {
+  whole: { GET: 'read', DELETE: 'delete' },
+  cancel: { POST: 'cancel' },
+  input_items: { GET: 'items' },
+}
+
+/** Old OpenAI paths name the model in the path instead of the body. */
+const oldEmbeddings = /^\/v1\/engines\/(.+)\/embeddings$/
+
+function engineEndpoint(method: string, path: string, model: string): Endpoint | WrongMethod {
+  if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'openai' }
+  return { path, dialect: 'openai', kind: 'relay', format: 'openai.embeddings', from: 'token', fromPath: { model } }
+}
+
+/** A WebSocket for one session, or for calls as over HTTP, one after the other. */
+interface SocketEndpoint {
+  readonly format: ChannelFormat
+  readonly carries: 'session' | 'calls'
+}
+
+/** What a WebSocket at this address is for; undefined for other addresses. */
+export function findSocketEndpoint(url: string): SocketEndpoint | undefined {
+  return socketEndpoints.get(cleanPath(url))
+}
+
+const socketEndpoints: ReadonlyMap<string, SocketEndpoint> = new Map([
+  ['/v1/realtime', { format: 'openai.realtime', carries: 'session' }],
+  ['/v1/responses', { format: 'openai.responses', carries: 'calls' }],
+])
+
+/** Every path of the relay as `METHOD /path`, from the tables above; names in braces are parameters. */
+export function relayLines(): string[] {
+  const kept = { whole: '', cancel: '/cancel', input_items: '/input_items' } as const
+  return [
+    ...[...entries.values()].map(({ method, endpoint }) => `${method} ${endpoint.path}`),
+    ...(['whole', 'cancel', 'input_items'] as const).flatMap((part) =>
+      Object.keys(responseActions[part]).map((method) => `${method} /v1/responses/{id}${kept[part]}`),
+    ),
+    'POST /v1/engines/{model}/embeddings',
+    ...[...geminiFormats.keys(), 'countTokens'].map((method) => `POST /v1beta/models/{model}:${method}`),
+    'GET /v1/models/{model}',
+    'GET /v1beta/models/{model}',
+    ...taskLines,
+    ...notOfferedNames.map((name) => `GET /v1/${name}/{id}`),
+    ...[...socketEndpoints.keys()].map((path) => `WEBSOCKET ${path}`),
+  ]
+}
+
+/** Only `generateContent` and `streamGenerateContent` generate; unknown methods are not offered. */
+function geminiEndpoint(
+  method: string,
+  url: string,
+  path: string,
+  said: { model: string; method: string },
+): Endpoint | WrongMethod {
+  if (said.method === 'countTokens') return geminiCount(method, path, said.model)
+  const stream = said.method === 'streamGenerateContent'
+  const format = geminiFormats.get(said.method)
+  if (!format) return { path, dialect: 'gemini', kind: 'not-offered' }
+  if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'gemini' }
+  return {
+    path,
+    dialect: 'gemini',
+    kind: 'relay',
+    format,
+    from: 'token',
+    fromPath: { model: said.model, stream },
+    ...(stream && !asksForEvents(url) ? { reframe: () => new ArrayFraming() } : {}),
+  }
+}
+
+const geminiFormats: ReadonlyMap<string, CallerFormat> = new Map<string, CallerFormat>([
+  ['generateContent', 'gemini.generate'],
+  ['streamGenerateContent', 'gemini.generate'],
+  ['embedContent', 'gemini.embed'],
+  ['batchEmbedContents', 'gemini.batch_embed'],
+  ['predict', 'gemini.predict'],
+])
+
+function geminiCount(method: string, path: string, model: string): Endpoint | WrongMethod {
+  if (method !== 'POST') return { wrongMethod: method, allowed: 'POST', dialect: 'gemini' }
+  return { path, dialect: 'gemini', kind: 'count', format: 'gemini.count_tokens', fromPath: { model } }
+}
+
+/** The list of models has one path for several dialects; the headers of a client select the dialect. */
+function listDialect(path: string, headers: IncomingHttpHeaders): Dialect {
+  if (path.startsWith('/v1beta')) return 'gemini'
+  if (headers['anthropic-version'] !== undefined) return 'anthropic'
+  return path.startsWith('/v1/models') && headers['x-goog-api-key'] !== undefined ? 'gemini' : 'openai'
+}
+
+function cleanPath(url: string): string {
+  const query = url.indexOf('?')
+  const path = (query < 0 ? url : url.slice(0, query)).replace(/^\/v1(?:beta)?(?=\/v1(?:beta)?\/)/, '')
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+/** A call about drawings (`/mj`) or music (`/suno`). Ids are those of the upstream. */
+export type TaskCall =
+  | { readonly action: 'draw'; readonly act: DrawingAct; readonly mode: DrawingMode }
+  | { readonly action: 'drawing' | 'seed' | 'image'; readonly id: string }
+  | { readonly action: 'drawings' | 'notify' }
+  | { readonly action: 'compose'; readonly act: string }
+  | { readonly action: 'song'; readonly id: string }
+  | { readonly action: 'songs' }
+
+/** The last part of an address that orders a drawing. */
+export type DrawingAct = (typeof drawingActs)[number]
+
+/** How fast a drawing is to be made; '' leaves that to the upstream. */
+export type DrawingMode = '' | 'fast' | 'relax' | 'turbo'
+
+const drawingActs = [
+  'imagine',
+  'change',
+  'simple-change',
+  'describe',
+  'blend',
+  'action',
+  'shorten',
+  'modal',
+  'upload-discord-images',
+  'swap',
+] as const
+
+/** Every task endpoint as `METHOD /path`, the drawing paths without a mode. */
+const taskLines: readonly string[] = [
+  ...drawingActs.map((act) => `POST /mj/${act === 'swap' ? 'insight-face' : 'submit'}/${act}`),
+  'POST /mj/notify',
+  'POST /mj/task/list-by-condition',
+  'GET /mj/task/{id}/fetch',
+  'GET /mj/task/{id}/image-seed',
+  'GET /mj/image/{id}',
+  'POST /suno/submit/{act}',
+  'POST /suno/fetch',
+  'GET /suno/fetch/{id}',
+]
+
+function isTaskPath(url: string): boolean {
+  return /^\/(?:mj(?:-\w{1,20})?|suno)\//.test(url)
+}
+
+interface FoundTask {
+  readonly method: 'GET' | 'POST'
+  readonly taskCall: TaskCall
+}
+
+/** Finds the call of a path without its query. The mode is written `/mj-fast/mj/…` or `/mj-fast/…`. Undefined for unknown paths. */
+export function findTaskCall(path: string): FoundTask | undefined {
+  return path.startsWith('/suno/') ? musicCall(path.slice('/suno'.length)) : drawingCall(path)
+}
+
+function drawingCall(path: string): FoundTask | undefined {
+  const [, mode = '', rest = ''] = /^\/mj(?:-(\w+))?(?:(?<=-\w+)\/mj)?(\/.+)$/.exec(path) ?? []
+  const act = /^\/(?:submit|insight-face)\/([\w-]+)$/.exec(rest)?.[1]
+  const known = drawingActs.find((each) => each === act)
+  const isSwap = rest.startsWith('/insight-face/')
+  if (known && (known === 'swap') === isSwap)
+    return { method: 'POST', taskCall: { action: 'draw', act: known, mode: modeOf(mode) } }
+  if (rest === '/notify') return { method: 'POST', taskCall: { action: 'notify' } }
+  if (rest === '/task/list-by-condition') return { method: 'POST', taskCall: { action: 'drawings' } }
+
+  const [, id = '', part] = /^\/task\/([^/]+)\/(fetch|image-seed)$/.exec(rest) ?? []
+  if (id !== '') return { method: 'GET', taskCall: { action: part === 'fetch' ? 'drawing' : 'seed', id: decodeComponent(id) } }
+  const image = /^\/image\/([^/]+)$/.exec(rest)?.[1]
+  return image === undefined ? undefined : { method: 'GET', taskCall: { action: 'image', id: decodeComponent(image) } }
+}
+
+function musicCall(rest: string): FoundTask | undefined {
+  const act = /^\/submit\/(\w+)$/.exec(rest)?.[1]
+  if (act !== undefined) return { method: 'POST', taskCall: { action: 'compose', act: act.toLowerCase() } }
+  if (rest === '/fetch') return { method: 'POST', taskCall: { action: 'songs' } }
+  const id = /^\/fetch\/([^/]+)$/.exec(rest)?.[1]
+  return id === undefined ? undefined : { method: 'GET', taskCall: { action: 'song', id: decodeComponent(id) } }
+}
+
+function modeOf(text: string): DrawingMode {
+  return text === 'fast' || text === 'relax' || text === 'turbo' ? text : ''
+}

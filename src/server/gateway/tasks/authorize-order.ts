@@ -1,0 +1,72 @@
+import { fail } from '../../base/lib/failure.ts'
+import type { Core } from '../../base/options/core.ts'
+import { groupsToTry } from '../../money/pricing/groups.ts'
+import type { Price } from '../../money/pricing/quote.ts'
+import type { RelayCaller } from '../../people/tokens/authenticate.ts'
+import type { RunningChannel } from '../channels/model-index.ts'
+import { authorizeModel } from '../relay/admission/authorize-request.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import type { Order } from './order.ts'
+import { ownTask } from './task-table.ts'
+
+/** An authorized order. `home` is set for an order that continues a task: only its channel and key know that task. */
+export interface AuthorizedOrder {
+  readonly group: string
+  readonly model: string
+  readonly home: { readonly channelId: number; readonly keyId: number } | undefined
+}
+
+/**
+ * Authorizes an order: its group and, if it continues a task, its channel. Throws `task_unknown` and `task_not_done` for the continued
+ * task, `channel_disabled` when that task's channel is out of service, and what `authorizeModel` throws.
+ */
+export async function authorizeOrder(
+  app: Core & Pick<RelayParts, 'catalog' | 'channels'>,
+  caller: RelayCaller,
+  order: Order,
+): Promise<AuthorizedOrder> {
+  if (!order.parent) return authorizeAnyModel(app, caller, order)
+  const { id, mustBeDone } = order.parent
+  const { table, models } = order
+  const task = await ownTask(app, table, { userId: caller.userId, id })
+  if (!task) fail('task_unknown', { id: id.slice(0, 100) })
+  if (mustBeDone && task.status !== 'SUCCESS') fail('task_not_done', { id: id.slice(0, 100) })
+
+  const [model = ''] = models
+  if (caller.modelLimits && !models.some((name) => caller.modelLimits?.has(name))) fail('token_model_forbidden', { model })
+  const { channelId, keyId } = task
+  const channel: RunningChannel | undefined = app.channels.current.byId.get(channelId)
+  if (channel?.provider.tasks !== order.format) fail('channel_disabled')
+  const groups = groupsToTry(app.options.current, caller)
+  const group = groups.find((each) => channel.groups.has(each))
+  if (group === undefined) fail('no_channel', { model, group: groups[0] ?? caller.userGroup })
+  return { group, model, home: { channelId, keyId } }
+}
+
+function authorizeAnyModel(
+  app: Pick<RelayParts, 'catalog' | 'channels' | 'options'>,
+  caller: RelayCaller,
+  { models, format }: Order,
+): AuthorizedOrder {
+  let refusal: unknown
+  for (const model of models) {
+    try {
+      return { group: authorizeModel(app, caller, { model, format }), model, home: undefined }
+    } catch (error) {
+      refusal ??= error
+    }
+  }
+  throw refusal
+}
+
+/** Price of orders in US dollars where none is configured and unpriced models are accepted. */
+const usdDefault = 0.1
+
+/** The price of an order, which is per call. Throws `price_missing`. */
+export function priceOfOrder(app: Pick<RelayParts, 'catalog'>, caller: RelayCaller, order: Order, group: string): Price {
+  const set = order.prices.find((name) => app.catalog.modelPriceOf(name) !== undefined)
+  const model = set ?? order.models[0] ?? ''
+  const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
+  // A price by tokens would be 0, because an order has no tokens.
+  return price.fixedUsd >= 0 ? price : { ...price, fixedUsd: usdDefault, unpriced: true }
+}

@@ -1,0 +1,112 @@
+import { background } from '../../base/lib/log/logger.ts'
+import type { Core } from '../../base/options/core.ts'
+import type { Hold } from '../../money/ledger/ledger.ts'
+import type { RelayCaller } from '../../people/tokens/authenticate.ts'
+import { candidatesOf } from '../channels/candidates.ts'
+import { disableChannel } from '../channels/health.ts'
+import type { RunningChannel } from '../channels/model-index.ts'
+import { resolveModel } from '../channels/select.ts'
+import { enterChannelBudgets } from '../relay/admission/budgets.ts'
+import type { ClientExchange } from '../relay/http/client-exchange.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import type { Attempt, ChannelAttempt } from '../relay/try-channels/attempt-notes.ts'
+import { type TryParts, tryChannels, type Unanswered } from '../relay/try-channels/try-channels.ts'
+import { UpstreamFailure } from '../relay/upstream/failure.ts'
+import { callerHeaders } from '../relay/upstream/request-target.ts'
+import type { AuthorizedOrder } from './authorize-order.ts'
+import { callUpstream } from './call-upstream.ts'
+import type { Accepted, Order, Refused, Verdict } from './order.ts'
+
+interface Placing {
+  readonly call: ClientExchange
+  readonly caller: RelayCaller
+  readonly order: Order
+  readonly admitted: AuthorizedOrder
+  readonly hold: Hold
+  /** The URL to which the upstream may report; '' for none. */
+  readonly hook: string
+  /** The model name for which the price was found. */
+  readonly priced: string
+}
+
+/** The parts that placing an order uses. */
+export type PlaceParts = TryParts & Pick<RelayParts, 'budgets' | 'ledger' | 'upstream'>
+
+/** The last outcome of placing an order. */
+export type Placed =
+  | AcceptedOrder
+  /** The upstream's refusal, which the caller gets. */
+  | { readonly refused: Refused; readonly channel: RunningChannel }
+  | Unanswered
+
+export interface AcceptedOrder extends Pick<Attempt, 'choice' | 'candidates'> {
+  readonly accepted: Accepted
+  readonly channel: RunningChannel
+  readonly attempts: readonly Attempt[]
+}
+
+/**
+ * Sends an order to a channel, and to another if the first has certainly not accepted it. After a timeout the order may have been
+ * accepted: then no other channel is tried.
+ */
+export async function placeOrder(app: PlaceParts, placing: Placing): Promise<Placed> {
+  const { call, caller, order, admitted, hold } = placing
+  const { group, model, home } = admitted
+  const asked = {
+    ...{ call, caller, group, model, home, format: order.format },
+    enterBudgets: (channelId: number) => enterChannelBudgets(app, hold, channelId),
+    mayTryAnother: isUntaken,
+  }
+  const tried = await tryChannels(app, asked, (attempt) => ask(app, placing, attempt))
+  if (!tried.answer) {
+    const { failure } = tried
+    return failure instanceof RefusedOrder ? { refused: failure.verdict, channel: failure.channel } : tried
+  }
+  const { answer, channel, choice, considered, failed: attempts } = tried
+  const { verdict } = answer
+  if (!verdict.isAccepted) return { refused: verdict, channel }
+  return { accepted: verdict, channel, choice, candidates: considered && candidatesOf(considered), attempts }
+}
+
+/** An upstream refuses an order that another channel may take. The channel is not at fault. */
+class RefusedOrder extends UpstreamFailure {
+  readonly verdict: Refused
+  readonly channel: RunningChannel
+
+  constructor(verdict: Refused, channel: RunningChannel) {
+    super('status', { status: 200 })
+    this.verdict = verdict
+    this.channel = channel
+  }
+
+  override get reason(): string {
+    return `code ${this.verdict.code}`
+  }
+}
+
+function isUntaken(failure: UpstreamFailure): boolean {
+  return failure.kind === 'unreachable' || (failure.kind === 'status' && failure.isRetryable)
+}
+
+async function ask(
+  app: Core & Pick<RelayParts, 'upstream'>,
+  { call, order, admitted, hook, priced }: Placing,
+  { channel, trace }: ChannelAttempt,
+): Promise<{ readonly verdict: Verdict; readonly upstreamModel: string } | UpstreamFailure> {
+  const answer = await callUpstream(app.upstream, channel, {
+    ...order.question({ hook, priced, mapped: (model) => resolveModel(channel, model) }),
+    caller: callerHeaders({ call }),
+    trace,
+  })
+  if (answer instanceof UpstreamFailure) return answer
+  const verdict = order.read(answer)
+  if (!verdict) return new UpstreamFailure('bad-reply', { facts: { message: 'the answer names no task' } })
+  if (!verdict.isAccepted && verdict.isOutOfAccounts) noteNoAccount(app, channel)
+  if (!verdict.isAccepted && verdict.isChannels) return new RefusedOrder(verdict, channel)
+  return { verdict, upstreamModel: resolveModel(channel, admitted.model) }
+}
+
+function noteNoAccount(app: Core, channel: RunningChannel): void {
+  if (!app.options.current.AutomaticDisableChannelEnabled || !channel.autoBan) return
+  background(app.logger, 'disable a channel without accounts', disableChannel(app, channel, '没有可用的账号 / it has no account'))
+}

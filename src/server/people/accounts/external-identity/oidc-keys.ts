@@ -1,0 +1,120 @@
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { fail } from '../../../base/lib/failure.ts'
+import { parseUrl } from '../../../base/lib/net/parse-url.ts'
+import type { Core } from '../../../base/options/core.ts'
+import type { ProviderClient } from './endpoints.ts'
+import { type ProviderAnswer, requireText } from './read-profile.ts'
+
+/** The provider's discovery document. https://openid.net/specs/openid-connect-discovery-1_0.html */
+interface OidcDiscovery {
+  readonly issuer: string
+  readonly authorize: string
+  readonly token: string
+  readonly keys: string
+  /** Whether the secret is sent in the form; otherwise it is sent in the header, which is the default of the standard. */
+  readonly secretInForm: boolean
+}
+
+const keptMs = 10 * 60_000
+/** On an unknown key id the keys are fetched again, at most once per interval. */
+const rereadMs = 60_000
+const clockToleranceSeconds = 60
+/** Asymmetric signatures only: anyone who learns a shared secret could forge the others. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
+const wellKnown = '/.well-known/openid-configuration'
+
+interface Kept<Value> {
+  readonly of: string
+  readonly value: Value
+  readonly readAt: number
+}
+
+/** Discovery document and keys of the OpenID provider, cached for some minutes, and the verification of its ID tokens. */
+export class OidcKeys {
+  readonly #core: Pick<Core, 'now'>
+  readonly #providers: ProviderClient
+  #site: Kept<OidcDiscovery> | undefined
+  #keys: Kept<JSONWebKeySet> | undefined
+
+  constructor(core: Pick<Core, 'now'>, providers: ProviderClient) {
+    this.#core = core
+    this.#providers = providers
+  }
+
+  /** Throws `outside_failed`, also for a provider whose issuer differs from the configured one. */
+  async site(address: string): Promise<OidcDiscovery> {
+    const url = address.endsWith(wellKnown) ? address : `${address}${wellKnown}`
+    if (this.#site && this.#isFresh(this.#site, url, keptMs)) return this.#site.value
+    const value = readSite(await this.#providers.call({ url }), url)
+    this.#site = { of: url, value, readAt: this.#core.now() }
+    return value
+  }
+
+  /** The claims of an ID token that this provider issued for this client and this login. Throws `outside_failed`. */
+  async verify(site: OidcDiscovery, { idToken, clientId, nonce }: { idToken: string; clientId: string; nonce: string }) {
+    const check = async (keys: JSONWebKeySet) => {
+      const { payload } = await jwtVerify(idToken, createLocalJWKSet(keys), {
+        issuer: site.issuer,
+        audience: clientId,
+        algorithms,
+        clockTolerance: clockToleranceSeconds,
+        currentDate: new Date(this.#core.now()),
+        requiredClaims: ['iss', 'aud', 'sub', 'exp', 'iat', 'nonce'],
+      })
+      return payload
+    }
+    try {
+      const claims = await check(await this.#readKeys(site, keptMs)).catch(async (error: unknown) => {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+        return check(await this.#readKeys(site, rereadMs))
+      })
+      if (claims.nonce !== nonce || nonce === '') throw new Error('The nonce is of another login')
+      if (!isFor(claims, clientId)) throw new Error('The identity was made for another client')
+      return claims
+    } catch (error) {
+      // The error itself contains the claims, which must not be logged.
+      return fail('outside_failed', {}, { detail: error instanceof Error ? error.message : 'unreadable' })
+    }
+  }
+
+  async #readKeys(site: OidcDiscovery, maxAgeMs: number): Promise<JSONWebKeySet> {
+    if (this.#keys && this.#isFresh(this.#keys, site.keys, maxAgeMs)) return this.#keys.value
+    const { keys } = await this.#providers.call({ url: site.keys })
+    if (!Array.isArray(keys)) throw new Error('The provider has no keys')
+    // The library checks each key before it uses it.
+    const value = { keys } as JSONWebKeySet
+    this.#keys = { of: site.keys, value, readAt: this.#core.now() }
+    return value
+  }
+
+  #isFresh({ of, readAt }: Kept<unknown>, wanted: string, maxAgeMs: number): boolean {
+    const age = this.#core.now() - readAt
+    return of === wanted && age >= 0 && age < maxAgeMs
+  }
+}
+
+/** The authorized party must be this client, and must be present when there are several audiences. */
+function isFor({ aud, azp }: JWTPayload, clientId: string): boolean {
+  return azp === undefined ? !Array.isArray(aud) || aud.length === 1 : azp === clientId
+}
+
+function readSite(answer: ProviderAnswer, url: string): OidcDiscovery {
+  const issuer = requireText(answer, 'issuer', 300)
+  if (`${issuer.replace(/\/$/, '')}${wellKnown}` !== url) fail('outside_failed', {}, { detail: 'the issuer is another' })
+  const methods = answer.token_endpoint_auth_methods_supported
+  const known = Array.isArray(methods) ? methods : []
+  return {
+    issuer,
+    authorize: requireWebAddress(answer, 'authorization_endpoint', url),
+    token: requireWebAddress(answer, 'token_endpoint', url),
+    keys: requireWebAddress(answer, 'jwks_uri', url),
+    secretInForm: known.includes('client_secret_post') && !known.includes('client_secret_basic'),
+  }
+}
+
+/** A provider with an https URL must not redirect to plain http. */
+function requireWebAddress(answer: ProviderAnswer, name: string, asked: string): string {
+  const address = requireText(answer, name, 2000)
+  const isSafe = /^https:\/\//i.test(address) || (asked.startsWith('http://') && /^http:\/\//i.test(address))
+  return isSafe && parseUrl(address) ? address : fail('outside_failed', {}, { detail: `${name} is no web address` })
+}

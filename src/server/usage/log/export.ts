@@ -1,0 +1,141 @@
+import { csvLine, csvText } from '../../../contract/csv.ts'
+import { cachedTokensOf, type Log, type LogFailure, type LogOther, logTypeLabels } from '../../../contract/entities/log.ts'
+import { usdFigure } from '../../../contract/quota.ts'
+import type { Queries } from '../../base/db/open.ts'
+import { zoneClock } from '../../base/lib/time/zone-clock.ts'
+import type { Core } from '../../base/options/core.ts'
+import { type LogFilter, type ResolvedFilter, resolveFilter } from '../filter.ts'
+import { hoursWithMatches } from '../sums/hour-buckets.ts'
+import { hourSeconds, type Span } from '../sums/hours.ts'
+import { forOwner, presentLog } from './log.ts'
+import { daysOf, isLocated, newestLogs } from './rows.ts'
+
+export interface Export {
+  readonly filter: LogFilter
+  readonly format: 'csv' | 'jsonl'
+  /** An IANA name; times include its offset, and columns its name. Unknown names mean UTC. */
+  readonly timeZone: string
+  /** The user whose rows are exported, as their owner sees them; undefined for all rows as admins see them. */
+  readonly ownerId?: number
+}
+
+const rowsAtOnce = 500
+
+/**
+ * All matching rows, newest first, as the pieces of a file. Some hundred rows are read at a time, with back-pressure, so that a slow
+ * reader blocks no one and takes no memory. Rows written meanwhile are not included.
+ */
+export async function* exportLogs(core: Core, { filter, format, timeZone, ownerId }: Export): AsyncGenerator<string> {
+  const isOwner = ownerId !== undefined
+  const { zone, timeText } = zoneClock(timeZone)
+  const columns = isOwner ? allColumns.filter(({ admin }) => !admin) : allColumns
+  if (format === 'csv') yield csvText([[`time (${zone})`, ...columns.map(({ name }) => name)]])
+
+  const found = await resolveFilter(core.db, isOwner ? { ...filter, userId: ownerId } : filter)
+  if (!found) return
+  const perUsd = core.options.current.QuotaPerUnit
+  for await (const rows of chunks(core.db, found)) {
+    const logs = rows.map(presentLog)
+    const shown = isOwner ? forOwner(logs) : logs
+    yield shown
+      .map((log) => (format === 'csv' ? csvOf(log, columns, { perUsd, timeText }) : jsonOf(log, timeText, isOwner)))
+      .join('')
+  }
+}
+
+/** Reads hour by hour where the hour buckets name the hours, otherwise day by day, so that no single query scans the entire log. */
+async function* chunks(db: Queries, filter: ResolvedFilter) {
+  for await (const span of isLocated(filter) ? hoursOf(db, filter) : daysOf(db, filter)) {
+    const within = {
+      ...filter,
+      start_timestamp: Math.max(filter.start_timestamp ?? 0, span.from),
+      end_timestamp: Math.min(filter.end_timestamp || span.to, span.to),
+    }
+    let last = { created_at: within.end_timestamp, id: Number.MAX_SAFE_INTEGER }
+    for (;;) {
+      const rows = await newestLogs(db, { ...within, end_timestamp: last.created_at })
+        .where((eb) => eb.or([eb('logs.created_at', '<', last.created_at), eb('logs.id', '<', last.id)]))
+        .limit(rowsAtOnce)
+        .execute()
+      if (rows.length > 0) yield rows
+      if (rows.length < rowsAtOnce) break
+      last = rows.at(-1) ?? last
+    }
+  }
+}
+
+async function* hoursOf(db: Queries, filter: ResolvedFilter): AsyncGenerator<Span> {
+  for (const hour of await hoursWithMatches(db, filter)) yield { from: hour, to: hour + hourSeconds - 1 }
+}
+
+interface Shown {
+  readonly perUsd: number
+  readonly timeText: (unixSeconds: number) => string
+}
+
+type Other = Partial<LogOther> & Partial<Pick<LogFailure, 'status' | 'code'>>
+
+interface ExportColumn {
+  readonly name: string
+  readonly admin?: true
+  readonly value: (log: Log, other: Other, perUsd: number) => string | number | undefined
+}
+
+const allColumns: readonly ExportColumn[] = [
+  { name: 'type', value: (log) => logTypeLabels[log.type]?.label.en ?? log.type },
+  { name: 'request_id', value: (log) => log.request_id },
+  { name: 'user_id', admin: true, value: (log) => log.user_id },
+  { name: 'username', admin: true, value: (log) => log.username },
+  { name: 'token', value: (log) => log.token_name },
+  { name: 'group', value: (log) => log.group },
+  { name: 'model', value: (log) => log.model_name },
+  { name: 'upstream_model', value: (_log, other) => other.upstream_model_name },
+  { name: 'replaced_model', value: (_log, other) => other.replaced_model },
+  { name: 'answered_model', value: (_log, other) => other.answered_model },
+  { name: 'upstream_format', value: (_log, other) => other.upstream_format },
+  { name: 'dropped_fields', value: (_log, other) => other.dropped?.join(' ') },
+  { name: 'channel', admin: true, value: (log) => log.channel || undefined },
+  { name: 'channel_name', admin: true, value: (log) => log.channel_name },
+  { name: 'channels_tried', admin: true, value: (_log, other) => other.admin_info?.use_channel.join(' ') },
+  { name: 'stream', value: (log) => String(log.is_stream) },
+  { name: 'usage_implausible', value: (_log, other) => (other.usage_implausible ? 'true' : undefined) },
+  { name: 'usage_unexplained', value: (_log, other) => other.usage_unexplained },
+  { name: 'cached_above_prompt', value: (_log, other) => other.cached_above_prompt },
+  { name: 'above_hold', value: (_log, other) => (other.above_hold ? 'true' : undefined) },
+  { name: 'site_cost', admin: true, value: (_log, other) => other.admin_info?.site_cost?.amount },
+  { name: 'site_cost_reason', admin: true, value: (_log, other) => other.admin_info?.site_cost?.reason },
+  { name: 'duration_ms', value: (log, other) => other.use_time_ms ?? log.use_time * 1000 },
+  { name: 'first_token_ms', value: (_log, other) => other.frt },
+  { name: 'prompt_tokens', value: (log) => log.prompt_tokens },
+  { name: 'cached_tokens', value: (_log, other) => cachedTokensOf(other) },
+  { name: 'completion_tokens', value: (log) => log.completion_tokens },
+  { name: 'service_tier', value: (_log, other) => other.tier_served ?? other.tier_asked },
+  { name: 'quota', value: (log) => log.quota },
+  { name: 'amount', value: (log) => log.amount },
+  { name: 'usd', value: (log, other, perUsd) => usdFigure(log.quota || log.amount, other.quota_per_unit ?? perUsd) },
+  { name: 'content', value: (log) => log.content },
+  { name: 'status', value: (_log, other) => other.status },
+  { name: 'code', value: (_log, other) => other.code },
+]
+
+function csvOf(log: Log, columns: readonly ExportColumn[], { perUsd, timeText }: Shown): string {
+  const other = readOther(log.other)
+  return csvLine([timeText(log.created_at), ...columns.map(({ value }) => value(log, other, perUsd) ?? '')])
+}
+
+function jsonOf({ id, other, ...log }: Log, timeText: Shown['timeText'], isOwner: boolean): string {
+  const { channel: _channel, channel_name: _name, ...own } = log
+  const shown = isOwner ? own : { id, ...log }
+  return `${JSON.stringify({ time: timeText(log.created_at), ...shown, other: readOther(other) })}\n`
+}
+
+function readOther(text: string): Other {
+  try {
+    const value: unknown = JSON.parse(text)
+    // Written by `gateway/relay/charge/charge-row.ts`; rows of other origin have other members, which are read as absent or shown
+    // unchanged.
+    return typeof value === 'object' && value !== null ? (value as Other) : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,7 +1,0 @@
-import { Worker } from 'node:worker_threads'
-import { builtModule } from '../lib/root.ts'
-
-/** Starts a thread from a file of this folder. */
-export function startThread(name: 'sqlite-worker' | 'sqlite-query', workerData: object): Worker {
-  return new Worker(builtModule(`wallet/${name}.js`), { workerData })
-}
