@@ -151,9 +151,10 @@ async function proxyTo(address: string) {
   return { url: url.href, proxy }
 }
 
-/** The commit before the newest migration was added: the last version with another schema. */
+/** The commit before the newest migration was added: the last version with another schema. A moved file is none that was added. */
 function commitBefore(): string {
-  return process.env.OLD_COMMIT ?? `${git('log', '--diff-filter=A', '--format=%H', '-1', '--', 'src/server/base/db/migrations')}^`
+  const added = ['log', '--find-renames', '--diff-filter=A', '--format=%H', '-1', '--', ':(glob)src/server/**/migrations/*']
+  return process.env.OLD_COMMIT ?? `${git(...added)}^`
 }
 
 it.skipIf(!hasHistory)(
