@@ -21,7 +21,9 @@ export function builtServer(commit: string): string {
   const id = git('rev-parse', commit)
   const folder = join(tmpdir(), `sluice-version-${id.slice(0, 12)}`)
   const program = join(folder, 'dist/server/main.js')
-  if (existsSync(program)) return program
+  // The packages are those of a checkout, which may be gone.
+  if (existsSync(program) && existsSync(join(folder, 'node_modules'))) return program
+  rmSync(folder, { recursive: true, force: true })
   const making = `${folder}-${process.pid}`
   rmSync(making, { recursive: true, force: true })
   mkdirSync(making)
