@@ -22,12 +22,28 @@ let site: Awaited<ReturnType<typeof furnish>>
 const shell = (commands: string) => docker('exec', name, 'sh', '-euc', commands)
 const property = (of: string) => shell(`systemctl show --property ${of} --value sluice`)
 const journal = () => shell('journalctl --unit sluice --output cat --no-pager')
-const ready = () => vi.waitUntil(() => isReady(url), startsWithin)
+/** Resolves when the server is ready; what the unit has logged says why it is not. */
+async function ready(): Promise<void> {
+  await vi
+    .waitUntil(() => isReady(url), startsWithin)
+    .catch(async () => {
+      throw new Error(`the server is not ready: ${await journal()}`)
+    })
+}
 
 beforeAll(async () => {
   upstream = await startReachableUpstream()
   // What systemd needs, and no more: the settings of the kernel stay read-only, and no device of the machine is there.
-  const rights = ['--cap-add', 'ALL', '--security-opt', 'seccomp=unconfined', '--security-opt', 'apparmor=unconfined']
+  const rights = [
+    '--cap-add',
+    'SYS_ADMIN',
+    '--cap-add',
+    'SYS_PTRACE',
+    '--security-opt',
+    'seccomp=unconfined',
+    '--security-opt',
+    'apparmor=unconfined',
+  ]
   const inMemory = ['/run', '/run/lock', '/tmp:exec'].flatMap((folder) => ['--tmpfs', folder])
   await docker('run', '--detach', '--name', name, '--publish', '3000:3000', ...rights, ...inMemory, 'machine')
   const isUp = async () => (await shell('systemctl is-active multi-user.target').catch(() => '')) === 'active'
@@ -95,7 +111,7 @@ it('the server is not root, has no capability, cannot gain any, and may make few
 it('it can write into its state folder and its own /tmp alone, and nobody else can read what it writes', async () => {
   // Root, with every capability, in the file systems that the server sees.
   const write = async (file: string) =>
-    shell(`nsenter --mount --target ${await property('MainPID')} sh -euc 'touch ${file}; rm ${file}'`)
+    shell(`nsenter --mount --root --target ${await property('MainPID')} sh -euc 'touch ${file}; rm ${file}'`)
   for (const folder of ['', '/etc/sluice', '/opt/sluice', '/run', '/usr/local/bin', '/var/lib', '/var/log', '/var/cache'])
     await expect(write(`${folder}/file`), folder).rejects.toThrow(/Read-only file system/)
   for (const folder of ['/root', '/home']) await expect(write(`${folder}/file`), folder).rejects.toThrow(/Read-only|denied/)
