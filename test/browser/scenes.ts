@@ -227,7 +227,7 @@ const signedIn: readonly Scene[] = [
         .waitFor()
       const rows = page.getByRole('checkbox', { name: pick(ground, '选择此行', 'Select row') })
       for (let nth = 0; nth < 4; nth++) await rows.nth(nth).check()
-      await page.getByRole('button', { name: new RegExp(pick(ground, '^批量设置', '^Set together')) }).click()
+      await page.getByRole('button', { name: new RegExp(pick(ground, '^批量设置', '^Bulk edit')) }).click()
       const fields = dialogOf(ground).getByRole('textbox')
       await fields.first().fill('2.5')
       await fields.nth(1).fill('10')
