@@ -74,9 +74,11 @@ describe('a COMMIT without an answer on PostgreSQL', () => {
     expect(await outcome(async () => void (await redeem()))).toBe('redemption_invalid')
   })
 
-  it('of a transfer or of a change by an admin is decided by the ledger', async () => {
+  it('of a transfer or of a change by an admin is decided by the ledger, and published only if it took effect', async () => {
     const { proxy, core, userId, caller, quota } = await stage()
     await core.db.updateTable('users').set({ aff_quota: 1_000_000 }).where('id', '=', userId).execute()
+    const published: number[] = []
+    core.bus.on('user', (id) => published.push(id))
     const transfer = () => outcome(() => transferEarned(core, { amount: 500_000, caller }))
     const adjust = () => outcome(async () => void (await adjustQuota(core, admin, { id: userId, change: 7, reason: 'x' })))
 
@@ -95,6 +97,7 @@ describe('a COMMIT without an answer on PostgreSQL', () => {
       expect(await move()).toBe('ok')
       expect(await quota()).toBe(before + amount)
     }
+    expect(published).toEqual([userId])
     expect(await reconcile(core)).toEqual([])
   })
 })
