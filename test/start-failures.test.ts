@@ -57,7 +57,9 @@ it.each([
 it('a port that another program has', async () => {
   const PORT = await inUse()
   const { code, errors } = await start({ DATA_DIR: newFolder(), PORT })
-  expect([code, errors]).toEqual([1, expect.stringContaining(`PORT: 127.0.0.1:${PORT} is in use`)])
+  expect(code).toBe(1)
+  expect(errors).toContain(`PORT: 127.0.0.1:${PORT} is in use by `)
+  expect(errors).toContain(process.platform === 'linux' ? `(process ${process.pid}): stop it` : 'another program: stop it')
 })
 
 it('a file that is no database', async () => {

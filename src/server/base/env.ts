@@ -185,3 +185,9 @@ export function readEnv(source: Readonly<Record<string, string | undefined>>): E
   if (parsed.success) return parsed.data
   throw new Error(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))
 }
+
+/** The address at which this machine itself reaches the server of these settings, without a trailing slash. */
+export function localUrl({ HOST, PORT, BASE_PATH }: Pick<Env, 'HOST' | 'PORT' | 'BASE_PATH'>): string {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? '127.0.0.1' : HOST
+  return `http://${host.includes(':') ? `[${host}]` : host}:${PORT}${BASE_PATH}`
+}

@@ -2,7 +2,7 @@ import { access, constants, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { newRedisClient, redisFailure } from '../../base/bus/redis-client.ts'
-import type { Env } from '../../base/env.ts'
+import { type Env, localUrl } from '../../base/env.ts'
 import { riskyProxies } from '../../base/lib/net/client-address.ts'
 import { guardedConnector } from '../../base/lib/net/guarded-connect.ts'
 import { callConfigured, UpstreamAgents } from '../../base/lib/net/http-client.ts'
@@ -10,6 +10,7 @@ import { proxyPort } from '../../base/lib/net/parse-url.ts'
 import { reachProxy } from '../../base/lib/net/proxy-connect.ts'
 import { systemResolve } from '../../base/lib/net/resolve-name.ts'
 import { descriptorLimit, descriptorsLeast } from '../../base/lib/process/descriptors.ts'
+import { portUser } from '../../base/lib/process/port-user.ts'
 import { type Check, failed, messageOf } from './check.ts'
 
 /** Checks what the settings need of the machine and its network. */
@@ -97,7 +98,8 @@ async function checkOutgoingProxies(env: Env): Promise<Check[]> {
 }
 
 /** Checks that the port is free, or used by a Sluice server. */
-async function checkPort({ HOST, PORT, BASE_PATH }: Env): Promise<Check> {
+async function checkPort(env: Env): Promise<Check> {
+  const { HOST, PORT } = env
   const name = 'Port'
   const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     const server = createServer()
@@ -111,14 +113,14 @@ async function checkPort({ HOST, PORT, BASE_PATH }: Env): Promise<Check> {
       `${HOST}:${PORT}: ${error.message}`,
       'Set HOST to an address of this machine and PORT to one that may be used.',
     )
-  const running = await runningVersion(HOST, `${PORT}${BASE_PATH}`)
+  const running = await runningVersion(localUrl(env))
   if (running !== undefined) return { name, state: 'ok', found: `Sluice ${running} listens on ${HOST}:${PORT}` }
-  return failed(name, `${HOST}:${PORT} is used by another program`, 'Set PORT to a free one, or stop that program.')
+  const user = portUser(PORT) ?? 'another program'
+  return failed(name, `${HOST}:${PORT} is used by ${user}`, 'Set PORT to a free one, or stop that program.')
 }
 
-async function runningVersion(host: string, portAndPath: string): Promise<string | undefined> {
-  const local = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  const url = `http://${local.includes(':') ? `[${local}]` : local}:${portAndPath}/api/status`
+async function runningVersion(address: string): Promise<string | undefined> {
+  const url = `${address}/api/status`
   const agents = new UpstreamAgents()
   try {
     const { body } = await callConfigured(agents, { url, timeoutMs: 3000, sizeBytesMax: mega })

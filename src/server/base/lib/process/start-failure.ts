@@ -1,4 +1,5 @@
 import { tooFewDescriptors } from './descriptors.ts'
+import { portUser } from './port-user.ts'
 
 /** The settings that a start depends on; absent when they could not be read. */
 interface StartSettings {
@@ -22,7 +23,8 @@ export function startFailure(error: unknown, settings: StartSettings | undefined
 
 function ofSystem({ message, ...error }: Error, { HOST, PORT, DATA_DIR }: StartSettings): string | undefined {
   const { code, path = '' } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') return `PORT: ${HOST}:${PORT} is in use: stop the program that listens there, or set another PORT`
+  if (code === 'EADDRINUSE')
+    return `PORT: ${HOST}:${PORT} is in use by ${portUser(PORT) ?? 'another program'}: stop it, or set another PORT, such as ${PORT + 1}`
   if (code === 'EADDRNOTAVAIL')
     return `HOST: this machine has no address ${HOST}: set HOST to one of its own, or to 0.0.0.0 for all`
   if (code === 'EACCES' && message.startsWith('listen')) return `PORT: ${PORT} is for the administrator alone: set one above 1023`
