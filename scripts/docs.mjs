@@ -1,4 +1,4 @@
-// `npm run docs`: writes docs/reference and docs/clients.md from the declarations in the built server. With --check it writes nothing and fails when a file
+// `npm run docs`: writes docs/reference, docs/clients.md and .env.example from the declarations in the built server. With --check it writes nothing and fails when a file
 // is out of date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -18,20 +18,21 @@ const { encodeOption } = await import('../dist/contract/options/codec.js')
 const { allRoutes } = await import('../dist/contract/routes/index.js')
 const { providers } = await import('../dist/server/gateway/providers/index.js')
 
-const pages = {
-  'clients.md': clientPages(),
-  'reference/environment.md': environment(),
-  'reference/options.md': options(),
-  'reference/channel-types.md': channelTypes(),
-  'reference/errors.md': errorCodes(),
-  'reference/routes.md': routes(),
+const files = {
+  'docs/clients.md': clientPages(),
+  'docs/reference/environment.md': environment(),
+  'docs/reference/options.md': options(),
+  'docs/reference/channel-types.md': channelTypes(),
+  'docs/reference/errors.md': errorCodes(),
+  'docs/reference/routes.md': routes(),
+  '.env.example': envExample(),
 }
 
 const stale = []
-for (const [name, text] of Object.entries(pages)) {
-  const path = join(root, 'docs', name)
+for (const [name, text] of Object.entries(files)) {
+  const path = join(root, name)
   if ((await readFile(path, 'utf8').catch(() => '')) === text) continue
-  stale.push(`docs/${name}`)
+  stale.push(name)
   if (process.argv.includes('--check')) continue
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, text)
@@ -82,9 +83,31 @@ function environment() {
   })
   return page(
     'Environment',
-    'Read once at start, before the database opens. All are optional; an empty value counts as absent. The defaults are in parentheses.',
+    'Read once at start, before the database opens, from the environment, and from the file `.env` in the working directory for what is not set there ([.env.example](../../.env.example)). All are optional; an empty value counts as absent. The defaults are in parentheses.',
     list(lines),
   )
+}
+
+/** Every setting commented out, with its default and its purpose in front. */
+function envExample() {
+  const defaults = readEnv({})
+  const parts = Object.entries(envSchema.shape).map(
+    ([name, schema]) => `${wrapped(schema.description, 100).map((line) => `# ${line}\n`).join('')}#${name}=${defaults[name]}\n`,
+  )
+  return `# Written by \`npm run docs\` from the declarations. Copy this file to .env, and take away the # before what you change: the server and its
+# commands read .env in the folder in which they start. Settings of the environment go before.
+
+${parts.join('\n')}`
+}
+
+function wrapped(text, width) {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`.trim()
+    if (longer.length > width) lines.push(word)
+    else lines[lines.length - 1] = longer
+  }
+  return lines
 }
 
 function options() {

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { vi } from 'vitest'
@@ -12,6 +13,8 @@ interface Ran {
 }
 
 const outputMaxBytes = 16 << 20
+/** A folder without a file of settings. */
+const cwd = tmpdir()
 
 /** Runs the built command line as a separate process. */
 export function sluice(args: readonly string[], env: Record<string, string>, input = ''): Promise<Ran> {
@@ -19,7 +22,7 @@ export function sluice(args: readonly string[], env: Record<string, string>, inp
     const child = execFile(
       process.execPath,
       [sluiceProgram, ...args],
-      { env: { PATH: process.env.PATH, ...env }, maxBuffer: outputMaxBytes },
+      { cwd, env: { PATH: process.env.PATH, ...env }, maxBuffer: outputMaxBytes },
       (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
     )
     child.stdin?.end(input)
@@ -28,7 +31,7 @@ export function sluice(args: readonly string[], env: Record<string, string>, inp
 
 /** Starts the built command line as a separate process, which can be watched and killed. */
 export function startSluice(args: readonly string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [sluiceProgram, ...args], { env: { PATH: process.env.PATH, ...env } })
+  const child = spawn(process.execPath, [sluiceProgram, ...args], { cwd, env: { PATH: process.env.PATH, ...env } })
   const ran = { output: '', errors: '' }
   child.stdout.on('data', (chunk) => {
     ran.output += chunk

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type StopSignal, stopSignals } from '../base/bus/siblings.ts'
 import type { Env } from '../base/env.ts'
 import { allocateYoung, releaseYoungGeneration } from '../base/lib/process/node-internals.ts'
-import { listen, type RunningServer } from '../console/http/server.ts'
-import { type OpenApp, openApp } from './app.ts'
+import { listen } from '../console/http/server.ts'
+import { openApp } from './app.ts'
+import { welcome } from './welcome.ts'
 
 /** After draining, the time limit for closing the resources: files, database, bus. */
 const closeLimitMs = 15_000
@@ -59,37 +60,10 @@ export async function serve(env: Env): Promise<void> {
   process.on('uncaughtException', (error) => fail(error, 'uncaught exception'))
   process.on('unhandledRejection', (error) => fail(error, 'unhandled rejection'))
   // Whoever reads that it listens may signal it from then on.
-  if (app.siblings?.isOwner !== false) welcome(opened, server)
+  if (app.siblings?.isOwner !== false) welcome(opened, server.url)
   if (!app.siblings) return
   process.on('message', (signal: StopSignal) => stop(waits[signal]))
   // Without its owner a worker can neither hold nor charge.
   if (!app.siblings.isOwner) app.siblings.owner.onClose(() => !isEnding && process.exit(1))
   process.send?.('ready')
-}
-
-/** The first notice for the operator: text on a terminal, otherwise lines of the log at any level. */
-function welcome({ app, createdKey, root }: OpenApp, { url }: RunningServer): void {
-  const listens = `Sluice ${app.version} listens on ${url}`
-  const notes = [
-    ...(createdKey
-      ? [
-          `A master key was generated: ${createdKey}. Keep a copy of it apart from the database; without it no stored secret can be read.`,
-        ]
-      : []),
-    ...(process.env.SQL_DSN
-      ? [
-          'SQL_DSN names a database of another program: it is not opened. Take it over with: sluice import new-api --dry-run (or one-api).',
-        ]
-      : []),
-    ...(root?.defaultPassword ? ['Log in as root with the password 123456 and change it at once.'] : []),
-    ...(root && !root.defaultPassword ? ['Log in as root with the password of ROOT_PASSWORD.'] : []),
-  ]
-  if (process.stdout.isTTY) {
-    const next = `Next: add a channel, make a token, and point your SDK to ${url}/v1`
-    process.stdout.write(`\n  ${[listens, ...notes, next].join('\n  ')}\n\n`)
-    return
-  }
-  const log = app.logger.child({}, { level: 'info' })
-  log.info({ url: url, version: app.version }, listens)
-  for (const note of notes) log.warn(note)
 }

@@ -3,6 +3,7 @@ import { type Env, readEnv } from '../../base/env.ts'
 import { makeNewFilesPrivate } from '../../base/lib/process/private-files.ts'
 import { startFailure } from '../../base/lib/process/start-failure.ts'
 import { version } from '../../base/lib/process/version.ts'
+import { loadEnvFile } from '../prepare-start.ts'
 import { backupCommand } from './backup.ts'
 import { exitCodes } from './command.ts'
 import { compactCommand } from './compact.ts'
@@ -16,7 +17,8 @@ import { serveCommand } from './serve.ts'
 import { verifyCommand } from './verify.ts'
 
 /**
- * The command line: one file per command, each with its own help. Settings come from the environment, as those of the server do.
+ * The command line: one file per command, each with its own help. Settings come from the environment and the file `.env`, as those of the
+ * server do.
  */
 makeNewFilesPrivate()
 const program = new Command('sluice')
@@ -40,6 +42,7 @@ for (const command of [
   program.addCommand(command.copyInheritedSettings(program))
 
 try {
+  loadEnvFile()
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError && error.exitCode === 0) process.exitCode = exitCodes.ok
