@@ -73,6 +73,8 @@ async function setVersion() {
   // Writes package.json and the lock file.
   execFileSync('npm', ['version', version, '--no-git-tag-version'], { cwd: root, stdio: 'ignore' })
   await writeFile(join(root, 'CHANGELOG.md'), cutChangelog(changelog, version))
+  const chart = await read('deploy/helm/Chart.yaml')
+  await writeFile(join(root, 'deploy/helm/Chart.yaml'), chart.replaceAll(/^((?:appV|v)ersion): .*$/gm, `$1: ${version}`))
 }
 
 async function makeFiles() {
