@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SystemInfo } from '../src/contract/entities/system.ts'
 import { startServer, type TestServer } from './helpers/app.ts'
 import { type RedisServer, startRedis } from './helpers/redis-server.ts'
 import { revocations } from './helpers/revocations.ts'
@@ -51,6 +52,20 @@ async function within<Answer>(limitMs: number, wanted: Answer, asked: () => Prom
 
 const permissionsMs = 1000
 const settingsMs = 2000
+
+it('a node that stops leaves the list of nodes at once', async () => {
+  const listed = async () => (await a.call<SystemInfo>('GET /api/system/')).nodes.map(({ name }) => name)
+  const third = await startServer('postgres', { database: a.database })
+  await third.app.db.insertInto('nodes').values(nodeRow(third)).onConflict((on) => on.doNothing()).execute()
+  expect(await listed()).toContain(third.app.node)
+  await third.stop()
+  expect(await listed()).not.toContain(third.app.node)
+})
+
+function nodeRow({ app }: TestServer) {
+  const now = Math.floor(app.now() / 1000)
+  return { name: app.node, version: app.version, started_at: now, seen_at: now, memory_mb: 1 }
+}
 
 describe('[T233] a change on one node is in force on the other within 1 s', () => {
   let channel: number

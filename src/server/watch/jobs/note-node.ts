@@ -1,5 +1,6 @@
 import { readLastBackup } from '../../base/db/last-backup.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
+import type { Core } from '../../base/options/core.ts'
 import { noteNodeMeasures } from '../alerts/note-measures.ts'
 import type { Job } from './runner.ts'
 
@@ -28,6 +29,11 @@ export const noteNode: Job = {
     await noteNodeMeasures(app)
     return 'noted'
   },
+}
+
+/** Takes a node that stops out of the list. One that dies stays in it, with the time of its last report. */
+export async function forgetNode({ db, node }: Pick<Core, 'db' | 'node'>): Promise<void> {
+  await db.deleteFrom('nodes').where('name', '=', node).execute()
 }
 
 export function memoryMb(): number {

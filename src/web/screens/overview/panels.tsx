@@ -1,8 +1,9 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Consumer, Overview } from '../../../contract/entities/call-statistics.ts'
 import { logType } from '../../../contract/entities/log.ts'
+import type { SystemInfo } from '../../../contract/entities/system.ts'
 import { inOwnLanguage } from '../../../contract/text.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
@@ -141,8 +142,6 @@ export function RunningPanel() {
   const say = useText(texts)
   const { data: system } = useQuery({ ...read('GET /api/system/'), refetchInterval: everyMs })
   const { data: jobs } = useQuery({ ...read('GET /api/job/'), refetchInterval: everyMs })
-  const alive = system?.nodes.filter((node) => node.alive).length ?? 0
-  const count = system?.nodes.length ?? 0
   const failed = jobs?.filter(({ outcome }) => outcome === 'failed' || outcome === 'timeout') ?? []
   return (
     <Panel
@@ -161,7 +160,7 @@ export function RunningPanel() {
         facts={[
           {
             label: say('nodes'),
-            value: system ? <Tag color={alive === count ? 'green' : 'orange'}>{say('nodesAlive', { alive, count })}</Tag> : '–',
+            value: system ? <NodeTags nodes={system.nodes} /> : '–',
           },
           {
             label: say('jobs'),
@@ -196,5 +195,21 @@ function FailedJobs({
         </li>
       ))}
     </ul>
+  )
+}
+
+/** A node that stopped is not listed; one that died stays for an hour, with the time of its last report. */
+function NodeTags({ nodes }: Pick<SystemInfo, 'nodes'>) {
+  const say = useText(texts)
+  const gone = nodes.filter(({ alive }) => !alive)
+  return (
+    <Group gap={4}>
+      <Tag color="green">{say('nodesAlive', { count: nodes.length - gone.length })}</Tag>
+      {gone.map(({ name, seen_at }) => (
+        <Tag key={name} color="gray">
+          {say('nodeGone', { name, time: formatTime(seen_at) })}
+        </Tag>
+      ))}
+    </Group>
   )
 }
