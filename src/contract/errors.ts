@@ -93,8 +93,8 @@ export const errors = {
   ),
   update_feed_missing: kind(
     400,
-    '尚未设置发布信息地址，请在其他设置中填写',
-    'No release feed is set; enter one under Settings › Other',
+    '此版本没有自带发布信息地址，也未设置；请在其他设置中填写“发布信息地址”',
+    'This version has no address of releases, and none is set; enter a release feed under Settings › Other',
   ),
   update_check_failed: kind(400, '检查更新失败：{reason}', 'The update check failed: {reason}'),
   demo_site: kind(405, '本站仅用于演示，无服务端', 'This site is demo only, no server'),

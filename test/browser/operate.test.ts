@@ -430,19 +430,22 @@ it.each(
   expect(problems).toEqual([])
 })
 
-it('the check for updates is shown once a release feed is saved, and not on a fresh site', async () => {
+it('the check for updates says what is not set, until a release feed is saved', async () => {
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/setting?tab=other')
   await page.getByText('System information').waitFor()
   const button = page.getByRole('button', { name: 'Check for updates' })
-  expect(await button.count()).toBe(0)
+  const unset = page.getByText('This version comes without an address of releases.')
+  await unset.waitFor()
+  await button.click()
+  await page.getByText('This version has no address of releases, and none is set').waitFor()
 
   await page.getByLabel('Release feed').fill('https://code.test/releases/latest')
   await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Save' }).click()
-  await button.waitFor()
+  await unset.waitFor({ state: 'detached' })
   await page.getByLabel('Release feed').fill('')
   await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Save' }).click()
-  await button.waitFor({ state: 'detached' })
+  await unset.waitFor()
   expect(problems).toEqual([])
 })
 

@@ -248,7 +248,7 @@ describe('the shell', () => {
     const { page } = await stage.open('nobody', { language: 'zh' })
     const footer = page.getByRole('contentinfo')
     await go(page, '/about')
-    await expect.poll(() => footer.textContent()).toBe(`Sluice ${stage.server.app.version}`)
+    await expect.poll(() => footer.textContent()).toBe(`Sluice ${stage.server.app.version} · 接口 0.4.8.9.6`)
 
     await stage.server.call('PUT /api/option/', { key: 'Footer', value: '<b>Our own</b> footer<script>alert(1)</script>' })
     await stage.server.call('PUT /api/option/', { key: 'SystemName', value: '我们的站' })

@@ -50,8 +50,8 @@ export const updates = section(
       ...link(),
       label: { zh: '发布信息地址', en: 'Release feed' },
       help: {
-        zh: '返回最新版本（tag_name、body、html_url）的 JSON 地址，例如代码托管网站的 releases/latest 接口；留空则不检查。',
-        en: 'URL that returns the latest release as JSON (tag_name, body, html_url), such as the releases/latest endpoint of a code host. Leave blank to disable update checks.',
+        zh: '返回最新版本（tag_name、body、html_url）的 JSON 地址，例如代码托管网站的 releases/latest 接口；留空则使用此版本自带的地址（如有）。',
+        en: 'URL that returns the latest release as JSON (tag_name, body, html_url), such as the releases/latest endpoint of a code host. Leave blank to use the address that this version comes with, if it has one.',
       },
     }),
   },

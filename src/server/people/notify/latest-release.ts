@@ -3,6 +3,7 @@ import type { Release } from '../../../contract/entities/system.ts'
 import { fail } from '../../base/lib/failure.ts'
 import { callConfigured, type UpstreamAgents } from '../../base/lib/net/http-client.ts'
 import { CallFailure, type Reply } from '../../base/lib/net/upstream-http/exchange.ts'
+import { releasesAddress } from '../../base/lib/process/version.ts'
 import type { Core } from '../../base/options/core.ts'
 
 type Parts = Pick<Core, 'options'> & { readonly upstream: UpstreamAgents; readonly version: string }
@@ -20,12 +21,14 @@ const feed = z.object({
   published_at: z.string().nullish(),
 })
 
-/**
- * Requests the latest release from the release feed that the super admin has set. No request is sent while none is set. Throws
- * `update_feed_missing` and `update_check_failed`.
- */
+/** The address of the release feed: the super admin's, or else that of this version; empty where there is neither. */
+export function releaseFeed({ options }: Pick<Core, 'options'>): string {
+  return options.current.ReleaseFeedUrl || releasesAddress()
+}
+
+/** Requests the latest release from the feed. No request is sent while there is none. Throws `update_feed_missing` and `update_check_failed`. */
 export async function readLatestRelease({ options, upstream, version }: Parts): Promise<Release> {
-  const url = options.current.ReleaseFeedUrl
+  const url = releaseFeed({ options })
   if (url === '') fail('update_feed_missing')
   const found = feed.safeParse(jsonOf(await ask(upstream, url)))
   if (!found.success)

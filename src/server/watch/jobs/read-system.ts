@@ -4,6 +4,7 @@ import { storageOf, tableSizes } from '../../base/db/storage.ts'
 import { riskyProxies } from '../../base/lib/net/client-address.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
 import type { Caller } from '../../base/options/core.ts'
+import { releaseFeed } from '../../people/notify/latest-release.ts'
 import type { App } from '../parts.ts'
 import { memoryMb } from './note-node.ts'
 
@@ -13,7 +14,7 @@ const tablesMax = 8
 
 /** The installation as it runs now. The answering node is in the list even before its first report. */
 export async function readSystem(app: App): Promise<SystemInfo> {
-  const { db, database, env, node, version, startedAt: started_at, options } = app
+  const { db, database, env, node, version, startedAt: started_at } = app
   const now = seconds(app.now())
   const rows = await db.selectFrom('nodes').selectAll().where('name', '!=', node).orderBy('started_at').execute()
   const own = { name: node, version, started_at, seen_at: now, memory_mb: memoryMb() }
@@ -27,7 +28,7 @@ export async function readSystem(app: App): Promise<SystemInfo> {
     now,
     risky_proxies: [...riskyProxies(env.TRUSTED_PROXIES)],
     last_backup: (await readLastBackup(db)) ?? null,
-    update_feed: options.current.ReleaseFeedUrl !== '',
+    update_feed: releaseFeed(app) !== '',
     nodes: [own, ...rows].map((row) => ({ ...row, alive: now - row.seen_at <= aliveSeconds, here: row.name === node })),
   }
 }

@@ -81,7 +81,7 @@ export function OptionTabs({ tab, drafts }: { tab: OptionTab; drafts: Drafts }) 
             )}
           </Fragment>
         ))}
-        {tab === 'other' && search === '' && <SystemCard hasFeed={Boolean(saved.ReleaseFeedUrl)} />}
+        {tab === 'other' && search === '' && <SystemCard />}
         {shown.length > 0 && <SaveBar drafts={drafts} />}
       </Stack>
     </div>

@@ -25,7 +25,7 @@ export async function saveDrafts(drafts: Drafts, client: QueryClient): Promise<v
   if (values.PasswordLoginEnabled === 'false' && !(await confirmPasswordLoginOff())) return
 
   const { saved, refused } = await saveOptions(options, values)
-  await invalidate(client, ['GET /api/option/', 'GET /api/option/secrets', 'GET /api/status'])
+  await invalidate(client, ['GET /api/option/', 'GET /api/option/secrets', 'GET /api/status', 'GET /api/system/'])
   drafts.drop(saved)
   drafts.setErrors(refused)
   if (Object.keys(refused).length > 0) toast.error(withNames(saved.length > 0 ? 'partlyFailed' : 'failed', refused))

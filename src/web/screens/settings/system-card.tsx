@@ -1,22 +1,26 @@
 import { Button } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import type { Release } from '../../../contract/entities/system.ts'
 import { call } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
+import { read } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
 import { toast } from '../../lib/toast.ts'
 import { Facts } from '../../ui/facts.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { texts } from './texts.ts'
 
 const NewRelease = lazy(async () => ({ default: (await import('./new-release.tsx')).NewRelease }))
 
-/** The running version. The check for updates is shown once there is a feed to ask. */
-export function SystemCard({ hasFeed }: { hasFeed: boolean }) {
+/** The running version, and the check for a newer one. Where there is no address to ask, it says what to set. */
+export function SystemCard() {
   const say = useText(texts)
   const { sluice_version: version, start_time: startTime } = useStatus()
+  const { data: system } = useQuery(read('GET /api/system/'))
   const [checking, setChecking] = useState(false)
   const [release, setRelease] = useState<Release>()
 
@@ -37,11 +41,9 @@ export function SystemCard({ hasFeed }: { hasFeed: boolean }) {
     <Panel
       title={say('system')}
       aside={
-        hasFeed && (
-          <Button variant="default" leftSection={<IconRefresh size={16} />} loading={checking} onClick={() => void check()}>
-            {say('updateCheck')}
-          </Button>
-        )
+        <Button variant="default" leftSection={<IconRefresh size={16} />} loading={checking} onClick={() => void check()}>
+          {say('updateCheck')}
+        </Button>
       }
     >
       <Facts
@@ -50,6 +52,7 @@ export function SystemCard({ hasFeed }: { hasFeed: boolean }) {
           { label: say('startTime'), value: <TimeText seconds={startTime} /> },
         ]}
       />
+      {system?.update_feed === false && <Notice>{say('updateUnset')}</Notice>}
       {release && (
         <Suspense>
           <NewRelease release={release} onClose={() => setRelease(undefined)} />

@@ -62,6 +62,10 @@ export const texts = defineTexts({
   version: ['当前版本', 'Version'],
   startTime: ['启动时间', 'Started'],
   updateCheck: ['检查更新', 'Check for updates'],
+  updateUnset: [
+    '此版本没有自带发布信息地址。填写上面的“发布信息地址”后，即可检查更新。',
+    'This version comes without an address of releases. Enter a release feed above to check for updates.',
+  ],
   updateNone: ['已是最新版本：{version}', 'You are running the latest version, {version}'],
   updateFailed: ['检查更新失败', 'Failed to check for updates'],
   updateFound: ['新版本：{version}', 'New version available: {version}'],

@@ -14,11 +14,11 @@ const pollsMax = 5
 /** The saved footer, or the credit line. */
 export function Footer() {
   const say = useText(texts)
-  const { system_name: name, sluice_version: version, status_page_enabled: isPublic } = useStatus()
+  const { system_name: name, sluice_version, version, status_page_enabled: isPublic } = useStatus()
   const html = useFooterHtml()
   return (
     <footer className={styles.footer}>
-      {html ? <SafeHtml html={html} /> : say('credit', { name, version })}
+      {html ? <SafeHtml html={html} /> : say('credit', { name, own: sluice_version, version })}
       {isPublic && (
         <>
           {html ? null : ' · '}
