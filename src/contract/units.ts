@@ -10,7 +10,8 @@ export interface Unit extends Text {
 export const units = {
   quota: { zh: '额度', en: 'quota {count|unit|units}', of: 'quota', size: 1 },
   tokens: { zh: 'Token', en: '{count|token|tokens}' },
-  times: { zh: '次', en: '{count|time|times}' },
+  requests: { zh: '次', en: '{count|request|requests}' },
+  retries: { zh: '次', en: '{count|retry|retries}' },
   seconds: { zh: '秒', en: '{count|second|seconds}', of: 'time', size: 1 },
   minutes: { zh: '分钟', en: 'min', of: 'time', size: 60 },
   hours: { zh: '小时', en: '{count|hour|hours}', of: 'time', size: 3600 },

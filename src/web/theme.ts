@@ -67,6 +67,10 @@ const sans = [
   'Roboto',
   '"Helvetica Neue"',
   'Arial',
+  // Where none of these is, as on many Linux machines, Latin letters and quotes must not come from a Chinese font.
+  '"Liberation Sans"',
+  '"Noto Sans"',
+  '"DejaVu Sans"',
   '"PingFang SC"',
   '"Hiragino Sans GB"',
   '"Microsoft YaHei"',

@@ -249,7 +249,7 @@ const wordsOf = {
     details: '展开详情',
     agrees: '等于实际扣费',
     charged: '实际扣费',
-    rounded: '向上取整一次',
+    rounded: '向上取整',
   },
   en: {
     menu: 'Open the menu',
@@ -290,6 +290,6 @@ const wordsOf = {
     details: 'Show details',
     agrees: 'Matches the charged amount',
     charged: 'Charged',
-    rounded: 'Rounded up once',
+    rounded: 'Rounded up',
   },
 } as const

@@ -52,7 +52,7 @@ const words = {
     title: '清理历史日志',
     sure: '删除历史日志？',
     done: '已清理 2 条日志！',
-    example: '计费示例: gpt-4o',
+    example: '费用示例: gpt-4o',
     rule: /^按量计费费用 = 分组倍率 × 模型倍率 × .*÷ 500,000/,
   },
   en: {
@@ -65,7 +65,7 @@ const words = {
     title: 'Clean up logs',
     sure: 'Delete old logs?',
     done: '2 logs deleted',
-    example: 'Worked example: gpt-4o',
+    example: 'Example cost: gpt-4o',
     rule: /^Per-token cost = group ratio × model ratio × .*÷ 500,000/,
   },
 } as const

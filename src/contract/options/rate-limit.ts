@@ -41,13 +41,13 @@ export const rateLimit = section(
       help: { zh: '限制所统计的时间长度。', en: 'Length of the period.' },
     }),
     ModelRequestRateLimitCount: option({
-      ...integer(0, { min: 0, max: requestCountMax, unit: units.times }),
+      ...integer(0, { min: 0, max: requestCountMax, unit: units.requests }),
       schema: countOrNone,
       label: { zh: '用户每周期最多请求次数', en: 'Requests per user and period' },
       help: { zh: '包括失败的请求，0 或 -1 代表不限制。', en: 'Includes failed requests. 0 or -1 means unlimited.' },
     }),
     ModelRequestRateLimitSuccessCount: option({
-      ...integer(1000, { min: 1, max: requestCountMax, unit: units.times }),
+      ...integer(1000, { min: 1, max: requestCountMax, unit: units.requests }),
       label: { zh: '用户每周期最多请求完成次数', en: 'Completed requests per user and period' },
       help: { zh: '只统计成功的请求。', en: 'Counts successful requests only.' },
     }),

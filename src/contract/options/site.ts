@@ -38,7 +38,7 @@ export const general = section(
       writer: 'root',
     }),
     RetryTimes: option({
-      ...integer(0, { min: 0, max: 100, unit: units.times }),
+      ...integer(0, { min: 0, max: 100, unit: units.retries }),
       label: { zh: '失败重试次数', en: 'Retries on failure' },
       help: {
         zh: '一次请求失败后最多再尝试几个渠道。',

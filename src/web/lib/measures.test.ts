@@ -16,7 +16,7 @@ it.each([
   [1536, units.kilobytes, '1.5 MB'],
   [64, units.megabytes, undefined],
   [0, units.seconds, undefined],
-  [100, units.times, undefined],
+  [100, units.requests, undefined],
 ])('%i of %o are %s', (count, unit, words) => {
   expect(inLargerUnits(count, unit, english)).toBe(words)
 })

@@ -39,7 +39,7 @@ export const texts = defineTexts({
     '事件未结束时，受影响的模型至少显示为此状态。',
     'While the incident is ongoing, affected models show at least this status.',
   ],
-  impactNone: ['不改变显示的状态', 'Do not change the shown status'],
+  impactNone: ['无影响', 'No impact'],
   impactDegraded: ['性能下降', 'Degraded'],
   impactOutage: ['故障', 'Outage'],
   groups: ['受影响的分组', 'Affected groups'],

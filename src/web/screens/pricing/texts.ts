@@ -49,7 +49,7 @@ export const texts = defineTexts({
   copySelected: ['复制选中模型', 'Copy selected models'],
   copied: ['已复制 {count} 个模型名称', '{count} model {count|name|names} copied'],
   export: ['导出 CSV', 'Export CSV'],
-  example: ['计费示例', 'Worked example'],
+  example: ['费用示例', 'Example cost'],
   exampleTokens: [
     '用 {model} 提问 {input} tokens、得到 {output} tokens：',
     'A request to {model} with {input} input tokens and {output} output tokens costs',

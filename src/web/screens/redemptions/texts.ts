@@ -61,7 +61,7 @@ export const texts = defineTexts({
   updated: ['兑换码更新成功！', 'Redemption code updated'],
   namePlaceholder: ['留空则以额度命名，如 {name}', 'Named after its quota if blank: {name}'],
   nameLong: ['名称最多 {max} 个字符', 'The name must have at most {max} {max|character|characters}'],
-  quotaHelp: ['等价金额：{amount}', 'Equals {amount}'],
+  quotaHelp: ['= {amount}', '= {amount}'],
   quotaInvalid: ['额度须为正整数', 'The quota must be a positive integer'],
   count: ['生成数量', 'Quantity'],
   countHelp: ['一次最多 {max} 个。', 'At most {max} at once.'],

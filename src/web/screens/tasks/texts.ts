@@ -31,7 +31,7 @@ export const texts = defineTexts({
   picture: ['结果图片', 'Image'],
   cost: ['费用', 'Cost'],
   prompt: ['Prompt', 'Prompt'],
-  promptEn: ['PromptEn', 'PromptEn'],
+  promptEn: ['提示词（英文）', 'Prompt (English)'],
   reason: ['失败原因', 'Failure reason'],
   showPicture: ['查看图片', 'View image'],
   openPicture: ['在新标签页中打开', 'Open in a new tab'],

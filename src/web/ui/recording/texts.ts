@@ -25,7 +25,7 @@ export const texts = defineTexts({
   day: ['1 天', '1 day'],
   week: ['7 天', '7 days'],
   month: ['30 天', '30 days'],
-  share: ['记录比例（‰）', 'Share (‰)'],
+  share: ['记录比例（‰）', 'Share of calls (‰)'],
   shareHint: ['每 1000 次调用中记录多少次', 'How many of 1,000 calls are recorded'],
   start: ['开始记录', 'Start recording'],
   change: ['更改', 'Change'],

@@ -12,9 +12,9 @@ export const texts = defineTexts({
   window: ['周期', 'Window'],
   unit: ['周期单位', 'Unit of the window'],
   requests: ['请求次数', 'Requests'],
-  completed: ['完成次数', 'Completed'],
+  completed: ['成功次数', 'Successful'],
   tokens: ['Token 数', 'Tokens'],
-  concurrency: ['同时进行', 'At once'],
+  concurrency: ['并发', 'Concurrent'],
   none: ['不限制', 'No limit'],
   limitsNothing: [
     '未设置任何限制；“其余分组”的限制也不适用于该分组。',
@@ -31,7 +31,7 @@ export const texts = defineTexts({
   requestsAMinute: ['每分钟 60 次请求', '60 requests a minute'],
   requestsADay: ['每天 1,000 次请求', '1,000 requests a day'],
   tokensAMinute: ['每分钟 200,000 Token', '200,000 tokens a minute'],
-  atOnce: ['同时 5 个请求', '5 requests at once'],
-  requestsOfPeriod: ['每周期 {count} 次请求', '{count} requests a period'],
-  completedOfPeriod: ['每周期完成 {count} 次', '{count} completed a period'],
+  atOnce: ['5 个并发请求', '5 concurrent requests'],
+  requestsOfPeriod: ['每周期 {count} 次请求', '{count} requests per period'],
+  completedOfPeriod: ['每周期成功 {count} 次', '{count} successful per period'],
 })

@@ -90,7 +90,7 @@ export const texts = defineTexts({
   empty: ['没有未设置的模型', 'No models without a price'],
   emptyHint: ['已启用的渠道提供的模型都有价格。', 'All models of enabled channels have a price.'],
   noModels: ['还没有设置任何模型的价格', 'No models have a price yet'],
-  exampleTitle: ['价格示例', 'Worked example'],
+  exampleTitle: ['费用示例', 'Example cost'],
   exampleModel: ['示例模型', 'Example model'],
   exampleCall: [
     '每次调用（绘图按张计）花费，与 Token 数无关：',

@@ -43,7 +43,7 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
           name="max_requests_per_minute"
           label={say('requests')}
           description={say('together')}
-          unit={units.times}
+          unit={units.requests}
           presets={countPresets([60, 300, 1000])}
         />
         <SettingNumber
