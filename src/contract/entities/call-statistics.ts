@@ -7,7 +7,7 @@ export const overviewPeriods = ['hour', 'day', 'week', 'month'] as const
 export type OverviewPeriod = (typeof overviewPeriods)[number]
 
 /**
- * Calls within a period; null when there is nothing to measure. Durations are in milliseconds; percentiles are accurate to 10 %.
+ * Calls within a period; null when there is nothing to measure. Durations are in milliseconds; percentiles are interpolated, and accurate to 20 %.
  */
 const figures = z.object({
   requests: z.int(),
@@ -66,7 +66,7 @@ export type Overview = z.output<typeof overview>
 /** Attempts on a channel or a key, and its circuit breakers on the answering node. */
 export const channelHealth = z.object({
   id: z.int(),
-  /** Attempts, success and durations of the last hour. */
+  /** Attempts, success and durations of these 24 hours. */
   attempts: z.int(),
   success: z.number().nullable(),
   p95_ms: z.number().nullable(),

@@ -50,13 +50,13 @@ async function readHealth(
   const at = seconds(now())
   const keys = [...keysOf.keys()].map(String)
   const firstHour = at - (at % oneHour) - (hoursShown - 1) * oneHour
-  const lastHour = await readSumsByKey(db, { side, keys, from: at - oneHour, to: at + 1 })
+  const day = await readSumsByKey(db, { side, keys, from: firstHour, to: at + 1 })
   const hours = await readHours(db, { side, keys, from: firstHour, to: at + 1 })
   const errors = await lastErrors(db, { side, keys, from: at - errorsKeptSeconds, to: at + 1 })
   const others = side === 'channel' ? await readOtherModels(db, [...keysOf.keys()], at) : undefined
   const departures = side === 'channel' ? await readDepartures(db, [...keysOf.keys()]) : undefined
   return [...keysOf].map(([id, running]) => {
-    const sums = lastHour.get(String(id)) ?? noSums()
+    const sums = day.get(String(id)) ?? noSums()
     const points = hours.get(String(id))
     return {
       id,

@@ -6,7 +6,7 @@ function exact(durations: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0
 }
 
-it('returns percentiles within 10 % of the exact ones, also after histograms were serialized and merged', () => {
+it('returns percentiles within 2 % of the exact ones, also after histograms were serialized and merged', () => {
   let seed = 7
   const random = () => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -25,9 +25,17 @@ it('returns percentiles within 10 % of the exact ones, also after histograms wer
   expect(copied.toText()).toBe(merged.toText())
   for (const share of [0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 1]) {
     const ratio = (merged.percentile(share) ?? 0) / exact(durations, share)
-    expect(ratio).toBeGreaterThan(0.9)
-    expect(ratio).toBeLessThan(1.1)
+    expect(ratio).toBeGreaterThan(0.98)
+    expect(ratio).toBeLessThan(1.02)
   }
+})
+
+it('tells percentiles in one bucket apart, and is within 20 % where durations are not spread evenly', () => {
+  const histogram = new Histogram()
+  for (let count = 0; count < 100; count++) histogram.add(1000)
+  const [p50 = 0, p95 = 0] = [histogram.percentile(0.5), histogram.percentile(0.95)]
+  expect(p95).toBeGreaterThan(p50)
+  for (const ms of [p50, p95]) expect(Math.abs(ms / 1000 - 1)).toBeLessThan(0.2)
 })
 
 it('counts durations of zero and those above a day', () => {

@@ -1,7 +1,7 @@
 /**
- * Histogram of durations. Each bucket is 20 % wider than the one before, so that a percentile is within 10 % of the exact one, and
- * histograms of other times, nodes or models are merged by adding their counts. Durations up to 1 ms share the first bucket, those above
- * a day the last.
+ * Histogram of durations. Each bucket is 20 % wider than the one before, and a percentile is interpolated within its bucket, as if the
+ * durations in it were spread evenly: it is within 20 % of the exact one, with many durations usually within 2 %. Histograms of other
+ * times, nodes or models are merged by adding their counts. Durations up to 1 ms share the first bucket, those above a day the last.
  */
 
 const ratio = 1.2
@@ -62,7 +62,11 @@ export class Histogram {
       passed += count
       return passed >= rank
     })
-    return middleOf(bucket)
+    if (bucket === 0) return 1
+    const count = this.#counts[bucket] ?? 1
+    const before = passed - count
+    // The place of this duration among those of its bucket, whose upper bound is ratio ** bucket. A single one is in the middle.
+    return ratio ** (bucket - 1 + (rank - before - 0.5) / count)
   }
 
   #addAt(bucket: number, count: number): void {
@@ -76,9 +80,4 @@ export class Histogram {
 function bucketOf(ms: number): number {
   if (!(ms > 1)) return 0
   return Math.min(bucketsMax - 1, Math.ceil(Math.log(ms) / logRatio))
-}
-
-/** The geometric middle of a bucket. */
-function middleOf(bucket: number): number {
-  return bucket === 0 ? 1 : ratio ** (bucket - 0.5)
 }

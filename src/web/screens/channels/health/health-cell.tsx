@@ -9,7 +9,7 @@ import { HintTag } from '../../../ui/status-tag.tsx'
 import styles from './health.module.css'
 import { texts } from './texts.ts'
 
-/** Success and speed of the last hour with the last error, the breaker unless it is closed, failed quality checks, and a strip of 24 hours. */
+/** Success and speed of 24 hours with the last error, the breaker unless it is closed, failed quality checks, and a strip of 24 hours. */
 export function HealthCell({ health }: { health: ChannelHealth | undefined }) {
   const say = useText(texts)
   if (!health) return null

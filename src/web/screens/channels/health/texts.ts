@@ -1,11 +1,11 @@
 import { defineTexts } from '../../../lib/i18n.ts'
 
 export const texts = defineTexts({
-  title: ['成功率 · p95', 'Success · p95'],
+  title: ['24 小时成功率 · p95', 'Success · p95 in 24 h'],
   errorTitle: ['最近错误', 'Last error'],
-  noCalls: ['近 1 小时无调用', 'No calls in the last hour'],
+  noCalls: ['近 24 小时无调用', 'No calls in the last 24 hours'],
   noCallsToday: ['无调用', 'No calls'],
-  share: ['近 1 小时：{attempts} 次尝试，成功率 {share}', 'Last hour: {attempts} {attempts|attempt|attempts}, {share} succeeded'],
+  share: ['近 24 小时：{attempts} 次尝试，成功率 {share}', 'Last 24 hours: {attempts} {attempts|attempt|attempts}, {share} succeeded'],
   slow: ['95% 在 {p95} 内完成', '95% took at most {p95}'],
   lastError: ['最近错误（{time}）：{code} {message}', 'Last error ({time}): {code} {message}'],
   noError: ['近 7 天没有错误', 'No error in the last 7 days'],
