@@ -79,7 +79,7 @@ it.each(
   const say = words[look.language]
   const { page, problems } = await stage.open('root', { ...look, height: 900 })
   await go(page, '/detail')
-  await page.locator('.recharts-bar').first().waitFor()
+  await page.getByRole('img', { name: /^(消耗分布|Usage over time)/ }).locator('path').first().waitFor()
   await page.getByText(say.byUser, { exact: true }).click()
   await page.getByText(say.tokens, { exact: true }).first().click()
   await page.waitForURL(/by=user/)
@@ -87,6 +87,22 @@ it.each(
   await page.getByRole('table').nth(1).waitFor()
   if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/detail-${look.width}.png`, fullPage: true })
   await expectFit(page, look.language, data)
+  expect(problems).toEqual([])
+})
+
+it('the dashboard draws a long period with few elements, by the granularity that it shows, and one series alone', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en', width: 1440, height: 900 })
+  const month = Math.floor(Date.now() / 1000) - 30 * 86_400
+  await go(page, `/detail?from=${month}&grain=hour`)
+  const chart = page.getByRole('img', { name: /^Usage over time/ })
+  await chart.locator('path').first().waitFor()
+  expect(await chart.locator('*').count()).toBeLessThan(120)
+  expect(await page.getByRole('combobox', { name: 'Granularity' }).inputValue()).toBe('Day')
+
+  const entry = page.getByRole('button', { pressed: false }).filter({ hasText: 'gpt-4o' }).first()
+  await entry.click()
+  await page.getByRole('button', { pressed: true }).waitFor()
+  await chart.hover({ position: { x: 1000, y: 100 } })
   expect(problems).toEqual([])
 })
 

@@ -1,7 +1,7 @@
 import { ActionIcon, Button, SegmentedControl, Skeleton, Tooltip } from '@mantine/core'
 import { IconChartBar, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { useCallback, useMemo } from 'react'
 import { csvText } from '../../../contract/csv.ts'
 import { type Grain, grains, type SumsBy, sumsBy, type UsageSums } from '../../../contract/entities/usage-sum.ts'
 import { exactUsd, formatNumber, tidy, usdFigure } from '../../../contract/quota.ts'
@@ -22,16 +22,22 @@ import { Panel } from '../../ui/panel.tsx'
 import { useQuotaHint } from '../../ui/quota-text.tsx'
 import { Cards } from './cards.tsx'
 import styles from './dashboard.module.css'
-import { figureOf, type Metric, metrics, othersKey, refundsKey, seriesOf, sharesOf, stepsOf } from './series.ts'
+import {
+  figureOf,
+  grainFor,
+  type Metric,
+  metrics,
+  othersKey,
+  refundsKey,
+  seriesOf,
+  sharesOf,
+  stepsOf,
+  sumsOfSteps,
+} from './series.ts'
+import { ShareRing } from './share-ring.tsx'
 import { SharesTable, StepsTable } from './tables.tsx'
 import { texts } from './texts.ts'
-
-// Requested together with the figures, not after them.
-const charts = import('./charts.tsx')
-const UsageBars = lazy(async () => ({ default: (await charts).UsageBars }))
-const ShareRing = lazy(async () => ({ default: (await charts).ShareRing }))
-
-const hoursMaxSeconds = 31 * 86_400
+import { UsageBars } from './usage-bars.tsx'
 
 export function Screen() {
   const say = useText(texts)
@@ -39,6 +45,9 @@ export function Screen() {
   const query = { ...asked, ...(isAdmin ? { username: values.username } : {}) }
   const line = isAdmin ? 'GET /api/data/sums' : 'GET /api/data/self/sums'
   const sums = useQuery({ ...read(line, { query }), placeholderData: (before) => before })
+  const length = asked.end_timestamp - asked.start_timestamp
+  const earlier = { start_timestamp: asked.start_timestamp - length, end_timestamp: asked.start_timestamp - 1 }
+  const before = useQuery(read(line, { query: { ...query, ...earlier } }))
   const inputs: Filter[] = [
     { kind: 'time', from: 'from', to: 'to', label: say('timeRange') },
     {
@@ -69,11 +78,11 @@ export function Screen() {
         }
       />
       <div className={styles.filters}>
-        <ListFilters filters={inputs} values={values} onChange={change} onReset={reset} filtered={filtered} />
+        <ListFilters filters={inputs} values={{ ...values, grain: asked.grain }} onChange={change} onReset={reset} filtered={filtered} />
       </div>
       <Cards title={title} total={sums.data?.total} seconds={Math.max(60, to - asked.start_timestamp)} />
       {sums.data ? (
-        <Charts sums={sums.data} view={{ ...values, ...asked, isAdmin, to }} change={change} />
+        <Charts sums={sums.data} before={before.data} view={{ ...values, ...asked, isAdmin, to }} change={change} />
       ) : sums.error ? (
         <ErrorView error={sums.error} onRetry={() => void sums.refetch()} />
       ) : (
@@ -98,11 +107,11 @@ function useAsked() {
   const { values } = state
   // Rounded, so that the query stays the same when the screen is rendered again.
   const to = values.to || Math.ceil(nowSeconds() / 300) * 300
-  const wanted = grains.find((grain) => grain === values.grain) ?? 'hour'
-  const grain: Grain = wanted === 'hour' && to - values.from > hoursMaxSeconds ? 'day' : wanted
+  const from = Math.max(values.from, to - 366 * 86_400)
+  const grain = grainFor(grains.find((each) => each === values.grain) ?? 'hour', to - from)
   const by: SumsBy = sumsBy.find((side) => side === values.by && (isAdmin || side === 'model' || side === 'group')) ?? 'model'
   const asked = {
-    start_timestamp: Math.max(values.from, to - 366 * 86_400),
+    start_timestamp: from,
     end_timestamp: to,
     grain,
     offset_minutes: -new Date().getTimezoneOffset(),
@@ -119,7 +128,15 @@ interface View {
   readonly isAdmin: boolean
 }
 
-function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: ReturnType<typeof useAsked>['change'] }) {
+interface ChartsProps {
+  readonly sums: UsageSums
+  /** The period of the same length before; `undefined` while it loads. */
+  readonly before: UsageSums | undefined
+  readonly view: View
+  readonly change: ReturnType<typeof useAsked>['change']
+}
+
+function Charts({ sums, before, view, change }: ChartsProps) {
   const say = useText(texts)
   const formatQuota = useQuotaFormat()
   const quotaHint = useQuotaHint()
@@ -128,8 +145,10 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
   const format = (value: number) => (metric === 'quota' ? formatQuota(value) : formatNumber(value))
   const hint = (value: number) => (metric === 'quota' ? quotaHint(value) : formatCount(value))
   const ticks = useTicks(metric)
-  const series = seriesOf(sums, metric)
-  const steps = stepsOf(sums, { metric, grain: view.grain, from: view.start_timestamp, to: view.to })
+  const { grain, start_timestamp: from, to } = view
+  const series = useMemo(() => seriesOf(sums, metric), [sums, metric])
+  const steps = useMemo(() => stepsOf(sums, { metric, grain, from, to }), [sums, metric, grain, from, to])
+  const line = useMemo(() => before && sumsOfSteps(before, { metric, grain, from, to, steps }), [before, metric, grain, from, to, steps])
   const labels = { model: say('byModel'), user: say('byUser'), channel: say('byChannel'), group: say('byGroup') }
   const sides = sumsBy.filter((side) => view.isAdmin || side === 'model' || side === 'group')
   const total = say('total', { value: format(figureOf(sums.total, metric)) })
@@ -164,31 +183,29 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
       ) : (
         <>
           <Panel title={say('distribution')} description={`${total} · ${say('distributionHint', { zone: timeZoneName() })}`}>
-            <Suspense fallback={<Skeleton height={340} />}>
-              <UsageBars
-                label={`${say('distribution')}, ${total}`}
-                series={series}
-                steps={steps}
-                nameOf={nameOf}
-                format={format}
-                {...ticks}
-              />
-            </Suspense>
+            <UsageBars
+              label={`${say('distribution')}, ${total}`}
+              series={series}
+              steps={steps}
+              before={line}
+              beforeLabel={say('before')}
+              nameOf={nameOf}
+              format={format}
+              {...ticks}
+            />
             <Disclosure title={say('asTable')}>
               <StepsTable series={series} steps={steps} nameOf={nameOf} format={format} hint={hint} />
             </Disclosure>
           </Panel>
           <Panel title={say('share')} description={total}>
             <div className={styles.shares}>
-              <Suspense fallback={<Skeleton height={210} />}>
-                <ShareRing
-                  label={`${say('share')}, ${total}`}
-                  series={series.filter(({ key }) => key !== refundsKey)}
-                  values={sharesOf(sums, metric)}
-                  nameOf={nameOf}
-                  format={format}
-                />
-              </Suspense>
+              <ShareRing
+                label={`${say('share')}, ${total}`}
+                series={series.filter(({ key }) => key !== refundsKey)}
+                values={sharesOf(sums, metric)}
+                nameOf={nameOf}
+                format={format}
+              />
               <SharesTable sums={sums} series={series} metric={metric} nameOf={nameOf} />
             </div>
           </Panel>
@@ -201,8 +218,12 @@ function Charts({ sums, view, change }: { sums: UsageSums; view: View; change: R
 /** The axis counts dollars where quota is displayed in dollars. */
 function useTicks(metric: Metric) {
   const { display_in_currency: inCurrency, quota_per_unit: perUsd } = useStatus()
-  if (metric !== 'quota' || !inCurrency) return { scale: 1, formatTick: (value: number) => formatNumber(value) }
-  return { scale: perUsd, formatTick: (value: number) => exactUsd(tidy(value / perUsd)) }
+  const scale = metric === 'quota' && inCurrency ? perUsd : 1
+  const formatTick = useCallback(
+    (value: number) => (scale === 1 ? formatNumber(value) : exactUsd(tidy(value / scale))),
+    [scale],
+  )
+  return { scale, formatTick }
 }
 
 /** Names for people; deleted ones are shown by id. */

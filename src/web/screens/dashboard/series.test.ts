@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { othersKey, refundsKey, roundSteps, roundTicks, seriesOf, sharesOf, stepsOf } from './series.ts'
+import { barPath, layoutOf } from './bars.ts'
+import { grainFor, othersKey, refundsKey, roundSteps, roundTicks, seriesOf, sharesOf, stepsOf, sumsOfSteps } from './series.ts'
 
 it.each([
   [0, 0.001068, [0, 0.00025, 0.0005, 0.00075, 0.001, 0.00125]],
@@ -40,4 +41,43 @@ it('eight series are separate, the others are summed up, and refunds have their 
   const values = new Map(steps.map((step) => [step.at, step.values]))
   expect(values.get(0)?.get(othersKey)).toBe(30)
   expect(values.get(3600)).toEqual(new Map([[refundsKey, -4]]))
+})
+
+const day = 86_400
+
+it.each([
+  ['hour', 3 * day, 'hour'],
+  ['hour', 5 * day, 'hour'],
+  ['hour', 5 * day + 1, 'day'],
+  ['day', 120 * day, 'day'],
+  ['day', 366 * day, 'week'],
+  ['hour', 366 * day, 'week'],
+  ['week', day, 'week'],
+] as const)('%s over %d seconds is shown by %s', (wanted, seconds, shown) => {
+  expect(grainFor(wanted, seconds)).toBe(shown)
+})
+
+it('a year of nine series is nine paths, and bars stand one above the other without a gap', () => {
+  const series = seriesOf(sums, 'quota')
+  const steps = stepsOf(sums, { metric: 'quota', grain: 'week', from: 0, to: 366 * day })
+  const drawn = { width: 1000, steps, series, line: undefined, scale: 1, formatTick: String }
+  const { columns, ticks, left } = layoutOf(drawn)
+  expect(columns).toHaveLength(series.length)
+  for (const { bars } of columns) expect(barPath(bars).startsWith('M') || bars.length === 0).toBe(true)
+  const first = columns.flatMap(({ bars }) => bars.filter(({ x }) => x === columns[0]?.bars[0]?.x))
+  const upwards = first.slice(0, -1).sort((one, other) => other.y - one.y)
+  upwards.slice(1).forEach((bar, index) => {
+    expect(bar.y + bar.height).toBeCloseTo(upwards[index]?.y ?? 0)
+  })
+  expect(left).toBeGreaterThan(Math.max(...ticks.map(({ text }) => text.length)) * 7)
+})
+
+it('the period before has its sums at the steps that are as far from its begin', () => {
+  const steps = [2 * day, 3 * day].map((at) => ({ at, label: '', values: new Map() }))
+  const points = [
+    { at: 0, key: 'a', ...sum(1) },
+    { at: day, key: 'a', ...sum(2) },
+    { at: day, key: 'b', ...sum(4) },
+  ]
+  expect(sumsOfSteps({ ...sums, points }, { metric: 'quota', grain: 'day', from: 2 * day, to: 4 * day, steps })).toEqual([1, 6])
 })

@@ -1,4 +1,4 @@
-import { type Grain, grainSeconds, type UsageSums } from '../../../contract/entities/usage-sum.ts'
+import { type Grain, grainSeconds, grains, type UsageSums } from '../../../contract/entities/usage-sum.ts'
 
 /** The data of charts and tables: one series per key, with a value for every time step. */
 
@@ -20,7 +20,8 @@ export interface Step {
 
 const colors = ['blue.6', 'teal.6', 'orange.6', 'grape.6', 'lime.7', 'pink.6', 'cyan.7', 'yellow.7'] as const
 
-const stepsMax = 800
+/** More bars than this cannot be told apart: a longer period has a coarser granularity. It may begin and end within a step. */
+const stepsMax = 120
 /** The sum of all keys that have no series of their own. */
 export const othersKey = '*'
 /** The refunds of a step that exceed its charges. */
@@ -76,6 +77,21 @@ export function figureOf(sum: { quota: number; count: number; token_used: number
   return metric === 'tokens' ? sum.token_used : sum[metric]
 }
 
+/** The sum of all series in a step. */
+export function sumOf({ values }: Step, series: readonly Series[]): number {
+  return series.reduce((sum, { key }) => sum + (values.get(key) ?? 0), 0)
+}
+
+/** The chosen granularity, or the finest one that has few enough steps in a period of that many seconds. */
+export function grainFor(wanted: Grain, seconds: number): Grain {
+  const fits = (grain: Grain) => seconds <= stepsMax * grainSeconds[grain]
+  return fits(wanted) ? wanted : (grains.find(fits) ?? 'week')
+}
+
+export function colorOf(color = 'gray.5'): string {
+  return `var(--mantine-color-${color.replace('.', '-')})`
+}
+
 /** Every step between the first and the last moment, those without usage too. */
 export function stepsOf(
   { keys, points }: UsageSums,
@@ -94,10 +110,27 @@ export function stepsOf(
   if (known === undefined) return []
   const first = known - Math.ceil((known - from) / size) * size
   const steps: Step[] = []
-  for (let at = first + size > from ? first : first + size; at <= to && steps.length < stepsMax; at += size) {
+  for (let at = first + size > from ? first : first + size; at <= to && steps.length < stepsMax + 2; at += size) {
     steps.push({ at, label: labelOf(at, grain), values: byTime.get(at) ?? new Map() })
   }
   return steps
+}
+
+/**
+ * The sums of the period before, one for each step of the period shown: a moment belongs to the step that is as far from the begin of
+ * its own period.
+ */
+export function sumsOfSteps(
+  { points }: UsageSums,
+  { metric, grain, from, to, steps }: { metric: Metric; grain: Grain; from: number; to: number; steps: readonly Step[] },
+): number[] {
+  const sums = steps.map(() => 0)
+  const first = steps[0]?.at ?? from
+  for (const point of points) {
+    const index = Math.floor((point.at + (to - from) - first) / grainSeconds[grain] + 0.5)
+    if (index >= 0 && index < sums.length) sums[index] = (sums[index] ?? 0) + figureOf(point, metric)
+  }
+  return sums
 }
 
 /** `11-20 09:00`, `11-20`, `11-16 – 11-22`; local time. */

@@ -4,7 +4,7 @@ import { useText } from '../../lib/i18n.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import shared from '../../ui/shared.module.css'
 import styles from './dashboard.module.css'
-import { figureOf, type Metric, type Series, type Step } from './series.ts'
+import { colorOf, figureOf, type Metric, type Series, type Step } from './series.ts'
 import { texts } from './texts.ts'
 
 interface SharesProps {
@@ -62,10 +62,6 @@ export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
       </table>
     </section>
   )
-}
-
-function colorOf(color = 'gray.5'): string {
-  return `var(--mantine-color-${color.replace('.', '-')})`
 }
 
 interface StepsProps extends Omit<SharesProps, 'sums' | 'metric'> {

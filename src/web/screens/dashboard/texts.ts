@@ -35,6 +35,7 @@ export const texts = defineTexts({
   distribution: ['消耗分布', 'Usage over time'],
   distributionHint: ['时区：{zone}', 'Time zone: {zone}'],
   total: ['总计：{value}', 'Total: {value}'],
+  before: ['上一时段', 'Period before'],
   asTable: ['以表格查看', 'View as table'],
   name: ['名称', 'Name'],
   share: ['占比', 'Share'],
