@@ -30,6 +30,7 @@ import {
 } from '@tabler/icons-react'
 import type { Status } from '../contract/status.ts'
 import type { Part, Screen } from './lib/screen.ts'
+import { FiringBadge } from './ui/shell/firing-badge.tsx'
 
 /** THE table of screens. It drives router, navigation, palette, page titles and access. A new screen is one row here and one folder. */
 export const screens: readonly Screen[] = [
@@ -243,7 +244,7 @@ export const screens: readonly Screen[] = [
     access: 'admin',
     label: { zh: '告警', en: 'Alerts' },
     icon: IconBell,
-    nav: { group: 'site' },
+    nav: { group: 'site', Badge: FiringBadge },
     load: () => import('./screens/alerts/index.tsx'),
   },
   {

@@ -57,7 +57,7 @@ it('a failed call is found from its user in three clicks, and opens to the chain
     .filter({ has: page.getByText('user', { exact: true }) })
     .first()
   await row.getByRole('button', { name: /^More/ }).click()
-  await page.getByRole('menuitem', { name: 'Show logs' }).click()
+  await page.getByRole('menuitem', { name: 'View logs' }).click()
   await page.waitForURL(/\/log\?.*username=user/)
   await page.getByRole('switch', { name: 'Failed only' }).check()
   await page.waitForURL(/type=5/)

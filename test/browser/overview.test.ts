@@ -61,7 +61,7 @@ it.each(
   await page.waitForURL(/period=hour/)
   await expectFit(page, look.language, data)
   await page
-    .getByRole('link', { name: { zh: '查看日志', en: 'Show logs' }[look.language] })
+    .getByRole('link', { name: { zh: '查看日志', en: 'View logs' }[look.language] })
     .first()
     .click()
   await page.waitForURL((url) => url.pathname === '/log' && url.searchParams.get('channel') === String(failing))

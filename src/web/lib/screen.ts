@@ -1,5 +1,5 @@
 import type { Icon } from '@tabler/icons-react'
-import type { ReactNode } from 'react'
+import type { ComponentType, ReactNode } from 'react'
 import type { PagePath } from '../../contract/pages.ts'
 import type { Access } from '../../contract/route.ts'
 import type { Status } from '../../contract/status.ts'
@@ -19,6 +19,8 @@ interface Place {
   readonly group: NavGroup
   /** Whether the site offers it; it is hidden otherwise. */
   readonly flag?: (status: Status) => boolean
+  /** Shown behind its name, such as a number of things that wait. */
+  readonly Badge?: ComponentType
   /** Its sub-entries, whose names the site configures. A single one replaces the entry. */
   readonly parts?: (status: Status) => readonly Part[]
 }

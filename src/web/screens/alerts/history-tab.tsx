@@ -1,6 +1,8 @@
 import { IconBell } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
 import { type Alert, alertRuleIds, alertRuleText } from '../../../contract/entities/alert.ts'
 import { inOwnLanguage } from '../../../contract/text.ts'
+import { logSearchOf } from '../../lib/firing.ts'
 import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { ListFilters } from '../../ui/list-filters.tsx'
@@ -75,6 +77,15 @@ function useColumns(): Column<Alert>[] {
       title: say('messages'),
       align: 'right',
       cell: ({ messages }) => (messages === 0 ? <span className={shared.note}>{say('messagesNone')}</span> : messages),
+    },
+    {
+      key: 'links',
+      title: say('logs'),
+      cell: (one) => (
+        <Link to="/log" search={logSearchOf(one)}>
+          {say('viewLogs')}
+        </Link>
+      ),
     },
   ]
 }

@@ -23,6 +23,8 @@ export const texts = defineTexts({
   nowhere: ['仅记录', 'History only'],
   edit: ['设置', 'Edit'],
   test: ['发送测试', 'Send test'],
+  logs: ['日志', 'Log'],
+  viewLogs: ['查看日志', 'View logs'],
   silence: ['静默', 'Silence'],
   enable: ['启用', 'Enable'],
   disable: ['停用', 'Disable'],

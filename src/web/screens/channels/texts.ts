@@ -1,7 +1,7 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
 export const texts = defineTexts({
-  showLogs: ['查看日志', 'Show logs'],
+  showLogs: ['查看日志', 'View logs'],
   add: ['添加渠道', 'Add channel'],
   deleteDisabled: ['删除禁用渠道', 'Delete disabled channels'],
   deleteDisabledTitle: ['删除所有已禁用的渠道？', 'Delete all disabled channels?'],

@@ -50,7 +50,7 @@ export const texts = defineTexts({
   status: ['状态码', 'Status'],
   code: ['错误代码', 'Error code'],
   openUser: ['打开用户', 'Open user'],
-  logsOfUser: ['查看日志', 'Show logs'],
+  logsOfUser: ['查看日志', 'View logs'],
 
   time: ['时间 ({zone})', 'Time ({zone})'],
   channel: ['渠道', 'Channel'],

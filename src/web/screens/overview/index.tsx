@@ -9,6 +9,7 @@ import { Empty } from '../../ui/empty.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Figures } from './figures.tsx'
+import { FiringStrip } from './firing-strip.tsx'
 import styles from './overview.module.css'
 import { ErrorsPanel, FailingPanel, RunningPanel, TopPanel } from './panels.tsx'
 import { texts } from './texts.ts'
@@ -39,6 +40,7 @@ export function Screen() {
           />
         }
       />
+      <FiringStrip />
       {overview.data ? (
         <Content overview={overview.data} onMonth={() => change({ period: 'month' })} />
       ) : overview.error ? (

@@ -1,7 +1,7 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
 export const texts = defineTexts({
-  showLogs: ['查看日志', 'Show logs'],
+  showLogs: ['查看日志', 'View logs'],
   title: ['令牌', 'Tokens'],
   description: ['用令牌调用模型接口。接口地址：', 'Use tokens to call the model API at '],
   add: ['添加令牌', 'Create token'],

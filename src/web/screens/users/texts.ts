@@ -1,7 +1,7 @@
 import { defineTexts } from '../../lib/i18n.ts'
 
 export const texts = defineTexts({
-  showLogs: ['查看日志', 'Show logs'],
+  showLogs: ['查看日志', 'View logs'],
   showTokens: ['查看令牌', 'Show tokens'],
   tokensTitle: ['{name} 的令牌', 'Tokens of {name}'],
   tokensHint: ['此处不显示密钥。', 'Keys are not shown here.'],

@@ -75,6 +75,7 @@ function Entry({ screen, exact, collapsed, onChoose }: EntryProps) {
     >
       <screen.icon size={18} stroke={1.6} aria-hidden="true" />
       <span className={styles.label}>{label}</span>
+      {screen.nav?.Badge && <screen.nav.Badge />}
     </Link>
   )
 }

@@ -33,6 +33,7 @@ export const texts = defineTexts({
   users: ['用户', 'Users'],
   settings: ['设置项', 'Settings'],
   switchTo: ['切换为 {name}', 'Switch to {name}'],
+  firing: ['{count} 项告警', '{count} {count|alert|alerts} firing'],
   credit: ['{name} {own} · 接口 {version}', '{name} {own} · interface {version}'],
   serviceStatus: ['服务状态', 'Service status'],
 })
