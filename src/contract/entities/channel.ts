@@ -32,6 +32,8 @@ export const channel = z.object({
   created_time: z.int(),
   test_time: z.int(),
   response_time: z.int(),
+  /** Why the last test failed: the status (0 without an answer), a space and the reason; '' when it passed. */
+  test_failure: z.string(),
   balance: z.number(),
   balance_updated_time: z.int(),
   used_quota: z.int(),

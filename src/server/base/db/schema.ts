@@ -260,6 +260,8 @@ interface ChannelsTable {
   lacking: Generated<string>
   /** Tokens that its upstream was found to add to prompts, as JSON: the number for each of its models. */
   prompt_additions: Generated<string>
+  /** Why the last test failed: the status, a space and the reason in both languages; '' when it passed. */
+  test_failure: Generated<string>
 }
 
 /** Keys of channels. An enabled channel has at least one enabled key. */

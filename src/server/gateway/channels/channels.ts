@@ -95,13 +95,14 @@ export async function editChannel(core: Core, { caller, patch }: Act & { patch: 
 export async function copyChannel(core: Core, { caller, id, suffix }: Act & { id: number; suffix: string }): Promise<Channel> {
   const copy = await change(core, caller, async (within, audit) => {
     const row = await findRow(within, id)
-    const { id: _id, key_sealed: _sealed, test_time: _tested, response_time: _took, balance: _balance, ...more } = row
+    const { id: _id, key_sealed: _sealed, test_time: _tested, test_failure: _failed, balance: _balance, ...more } = row
     const {
       balance_updated_time: _updated,
       used_quota: _used,
       other_info: _info,
       lacking: _lacking,
       prompt_additions: _added,
+      response_time: _took,
       ...rest
     } = more
     const { created_time: _created, ...fields } = rest

@@ -25,6 +25,8 @@ export interface ChannelFilter {
   readonly status: number
   /** 0 for any. */
   readonly type: number
+  /** Only those whose last test failed. */
+  readonly test_failed?: boolean | undefined
 }
 
 export const anyChannel: ChannelFilter = { keyword: '', model: '', group: '', tag: '', status: 0, type: 0 }
@@ -158,7 +160,7 @@ function mappingOf(column: string): ReadonlyMap<string, string> | undefined {
   }
 }
 
-function matching(db: Queries, { keyword, model, group, tag, status, type }: ChannelFilter) {
+function matching(db: Queries, { keyword, model, group, tag, status, type, test_failed = false }: ChannelFilter) {
   const id = /^\d{1,15}$/.test(keyword) ? Number(keyword) : undefined
 
   return db
@@ -171,6 +173,7 @@ function matching(db: Queries, { keyword, model, group, tag, status, type }: Cha
     .$if(tag !== '', (query) => query.where('tag', '=', tag))
     .$if(status !== 0, (query) => query.where('status', '=', status))
     .$if(type !== 0, (query) => query.where('type', '=', type))
+    .$if(test_failed, (query) => query.where('test_failure', '<>', ''))
 }
 
 /** Whether the comma list of groups contains exactly this name. LIKE ignores case on SQLite. */

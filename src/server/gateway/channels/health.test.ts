@@ -7,7 +7,7 @@ import type { OptionValues } from '../../../contract/options/index.ts'
 import { verifyAudit } from '../../base/options/audit.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import { addChannels, editChannel } from './channels.ts'
-import { findRow } from './find-channels.ts'
+import { anyChannel, findChannels, findRow } from './find-channels.ts'
 import { type ChannelFailure, reportFailure, reportTest } from './health.ts'
 import { openChannel, type RunningChannel } from './model-index.ts'
 
@@ -137,7 +137,14 @@ anyDatabase('the health of channels', (fresh) => {
   it('stores the result of the last test without publishing it', async () => {
     const channel = await make()
     await reportTest(core, channel.id, { ms: 1234.6 })
-    expect(await findRow(core.db, channel.id)).toMatchObject({ response_time: 1235, test_time: nowSeconds })
+    expect(await findRow(core.db, channel.id)).toMatchObject({ response_time: 1235, test_time: nowSeconds, test_failure: '' })
+    await reportTest(core, channel.id, { ms: 9, failure: { status: 404, reason: 'no such model' } })
+    expect(await findRow(core.db, channel.id)).toMatchObject({ test_failure: '404 no such model' })
+    const failed = () =>
+      findChannels(core, { filter: { ...anyChannel, test_failed: true }, idSort: false, tagMode: false, page: { offset: 0, limit: 10 } })
+    expect((await failed()).items.map(({ id }) => id)).toEqual([channel.id])
+    await reportTest(core, channel.id, { ms: 9 })
+    expect((await failed()).total).toBe(0)
     expect(published).toEqual([])
   })
 })

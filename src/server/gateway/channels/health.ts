@@ -185,11 +185,22 @@ export async function enableAfterTest(core: Core, channel: RunningChannel): Prom
   })
 }
 
-/** Stores when a channel was tested and how long it took. Not published, because no decision depends on it. */
-export async function reportTest(core: Core, id: number, { ms }: { ms: number }): Promise<void> {
+interface TestResult {
+  readonly ms: number
+  /** Absent when it passed. The reason is for admins. */
+  readonly failure?: { readonly status: number; readonly reason: string }
+}
+
+/** Stores when a channel was tested, how long it took and why it failed. Not published, because no decision depends on it. */
+export async function reportTest(core: Core, id: number, { ms, failure }: TestResult): Promise<void> {
+  const told = failure ? `${failure.status} ${redact(failure.reason)}` : ''
   await core.db
     .updateTable('channels')
-    .set({ test_time: seconds(core.now()), response_time: Math.round(ms) })
+    .set({
+      test_time: seconds(core.now()),
+      response_time: Math.max(1, Math.round(ms)),
+      test_failure: truncate(told.replace(/[\0\p{Cs}]/gu, ''), reasonLengthMax),
+    })
     .where('id', '=', id)
     .execute()
 }

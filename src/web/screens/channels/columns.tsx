@@ -4,9 +4,10 @@ import type { ChannelHealth } from '../../../contract/entities/call-statistics.t
 import type { Channel, ChannelType, ModelChanges } from '../../../contract/entities/channel.ts'
 import { channelStatusLabels } from '../../../contract/entities/channel-status.ts'
 import { exactUsd, formatUsd } from '../../../contract/quota.ts'
+import { inOwnLanguage } from '../../../contract/text.ts'
 import { colorOf, groupColor, responseTimeColor } from '../../lib/colors.ts'
 import { formatCount, formatSeconds } from '../../lib/format.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
+import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
 import type { Column } from '../../ui/listing.ts'
 import { useEndText } from '../../ui/model-end.tsx'
@@ -250,9 +251,28 @@ function ResponseTime({ channel }: { channel: Channel }) {
   const say = useText(texts)
   const { response_time: ms, test_time: testedAt } = channel
   if (ms === 0) return <Tag>{say('untested')}</Tag>
+  if (channel.test_failure !== '') return <FailedTest channel={channel} />
   return (
     <HintTag hint={say('testedAt', { time: formatTime(testedAt) })} color={responseTimeColor(ms)}>
       {say('seconds', { seconds: formatSeconds(ms) })}
+    </HintTag>
+  )
+}
+
+/** Stays until the next test. */
+function FailedTest({ channel: { test_failure: failure, test_time: at } }: { channel: Channel }) {
+  const say = useText(texts)
+  const language = useLanguage()
+  const [, status = '0', reason = ''] = /^(\d+) (.*)$/s.exec(failure) ?? []
+  const hint = (
+    <>
+      <div>{inOwnLanguage(reason, language)}</div>
+      <div>{say('testedAt', { time: formatTime(at) })}</div>
+    </>
+  )
+  return (
+    <HintTag hint={hint} color="red">
+      {status === '0' ? say('testFailed') : say('testFailedWith', { status })}
     </HintTag>
   )
 }

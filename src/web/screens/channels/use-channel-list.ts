@@ -5,6 +5,8 @@ import { useList } from '../../ui/list-rows.ts'
 import { useListState } from '../../ui/list-state.ts'
 
 const addedMax = 10
+/** Beside the values of a channel's status. */
+export const testFailed = -1
 
 /** The list by the filters and the order in the address. Channels that were just added are on top, regardless of both. */
 export function useChannelList(added: readonly number[]) {
@@ -17,7 +19,7 @@ export function useChannelList(added: readonly number[]) {
   // The order is always descending, by one of two columns.
   const sort = { key: state.sort?.key === 'id' ? 'id' : 'priority', descending: true }
 
-  const filter = { ...texts, status: status || undefined, type: type || undefined, id_sort: sort.key === 'id' }
+  const filter = { ...texts, type: type || undefined, id_sort: sort.key === 'id', ...statusFilter(status) }
   const list = useList('GET /api/channel/search', {
     query: { ...filter, tag_mode: byTag, untagged: true, ...state.pagingFromZero },
   })
@@ -30,6 +32,9 @@ export function useChannelList(added: readonly number[]) {
     state: { ...state, sort, onSort: ({ key }: { key: string }) => state.change({ sort: `-${key}` }) },
   }
 }
+
+const statusFilter = (status: number) =>
+  status === testFailed ? { status: undefined, test_failed: true } : { status: status || undefined }
 
 /** Uses the route of the list, so that what invalidates the list invalidates these rows too. */
 function useAdded(ids: readonly number[]): readonly Channel[] {

@@ -4,6 +4,7 @@ import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
 import { texts } from './texts.ts'
+import { testFailed } from './use-channel-list.ts'
 import { useChannelTypes } from './use-channel-types.ts'
 
 export function useFilters(): readonly Filter[] {
@@ -22,7 +23,13 @@ export function useFilters(): readonly Filter[] {
       width: 150,
       choices: (types.data ?? []).map(({ id, label }) => ({ value: String(id), label: local(label) })),
     },
-    { kind: 'select', name: 'status', label: say('status'), width: 120, choices: statuses },
+    {
+      kind: 'select',
+      name: 'status',
+      label: say('status'),
+      width: 120,
+      choices: [...statuses, { value: String(testFailed), label: say('lastTestFailed') }],
+    },
     {
       kind: 'select',
       name: 'group',

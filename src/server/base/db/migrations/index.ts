@@ -40,6 +40,7 @@ import { promptAdditions } from './0040-prompt-additions.ts'
 import { answeredModels } from './0041-answered-models.ts'
 import { modelEnds } from './0042-model-ends.ts'
 import { lastBackup } from './0043-last-backup.ts'
+import { channelTests } from './0045-channel-tests.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   { name: '0041-answered-models', up: answeredModels },
   { name: '0042-model-ends', up: modelEnds },
   { name: '0043-last-backup', up: lastBackup },
+  { name: '0045-channel-tests', up: channelTests },
 ]
