@@ -1,6 +1,6 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 import { IconEye, IconEyeOff } from '@tabler/icons-react'
-import { createElement } from 'react'
+import { createElement, type FocusEvent } from 'react'
 
 /**
  * The one visual language: deep water blue for actions, cool greys for everything else, colour for meaning only. Surfaces are
@@ -85,6 +85,11 @@ function VisibilityIcon({ reveal }: { reveal: boolean }) {
   return createElement(reveal ? IconEyeOff : IconEye, { size: 17, stroke: 1.6 })
 }
 
+/** What is typed replaces the choice, instead of being added to its name. */
+function selectText({ currentTarget: input }: FocusEvent<HTMLInputElement>): void {
+  if (!input.readOnly) input.select()
+}
+
 /** Lists of choices scroll by themselves, so that the field they belong to owns the keys. */
 const choices = { defaultProps: { withScrollArea: false }, styles: { options: { maxHeight: 260, overflowY: 'auto' } } } as const
 
@@ -163,9 +168,9 @@ export const theme = createTheme({
     Menu: { defaultProps: { withInitialFocusPlaceholder: false, shadow: 'md', radius: 'md', transitionProps: { duration: 80 } } },
     NumberInput: { defaultProps: { hideControls: true } },
     PasswordInput: { defaultProps: { visibilityToggleIcon: VisibilityIcon } },
-    Autocomplete: choices,
+    Autocomplete: { ...choices, defaultProps: { ...choices.defaultProps, onFocus: selectText } },
     MultiSelect: choices,
-    Select: { ...choices, defaultProps: { ...choices.defaultProps, checkIconPosition: 'right' } },
+    Select: { ...choices, defaultProps: { ...choices.defaultProps, checkIconPosition: 'right', onFocus: selectText } },
     TagsInput: choices,
     // The selected item is visible against its track on every surface.
     SegmentedControl: {

@@ -24,7 +24,8 @@ export function FirstCall() {
   const [busy, setBusy] = useState(false)
   const [outcome, setOutcome] = useState<Outcome>()
   const names = models.data ?? []
-  const model = chosen || (names.includes(usual) ? usual : (names[0] ?? ''))
+  const only = names.length === 1 ? (names[0] ?? '') : ''
+  const model = chosen || (names.includes(usual) ? usual : only)
 
   async function send(): Promise<void> {
     setBusy(true)
