@@ -313,7 +313,17 @@ const catalogue: readonly Message[] = [
     },
   },
   {
-    message: 'chat data parse failure; chat link config error',
+    message: 'chat data parse failure',
+    text: { zh: '聊天数据解析失败', en: 'Failed to parse the chat data' },
+    here: {
+      async provoke({ page, breakCall }) {
+        await breakCall('**/api/status', { success: true, message: '', data: { chats: {} } })
+        await go(page, '/about')
+      },
+    },
+  },
+  {
+    message: 'chat link config error',
     text: { zh: '聊天链接配置错误，请联系管理员', en: 'The chat link is misconfigured. Contact the admin.' },
     journey: 'chat.test.ts',
   },

@@ -3,6 +3,7 @@ import type { Status } from '../../contract/status.ts'
 import { ApiError, call } from './call.ts'
 import { defineTexts, textOf } from './i18n.ts'
 import { storedJson, storedText } from './stored.ts'
+import { toast } from './toast.ts'
 
 /** The public status object, stored locally so that a visit begins with the last known one. */
 
@@ -77,7 +78,7 @@ function remember(status: Status): void {
 
 async function loadStatus(signal: AbortSignal): Promise<Status> {
   try {
-    const status = { ...fallback, ...(await call('GET /api/status', { signal })) }
+    const status = withChatList({ ...fallback, ...(await call('GET /api/status', { signal })) })
     remember(status)
     return status
   } catch (cause) {
@@ -99,7 +100,18 @@ export function useStatus(): Status {
 }
 
 function currentStatus(): Status {
-  return { ...fallback, ...remembered.read() }
+  return withChatList({ ...fallback, ...remembered.read() })
 }
 
-const texts = defineTexts({ failed: ['加载状态失败', 'Failed to load the site status'] })
+/** A list of chat pages that is none, as of another program behind this address, is left out and told once. */
+function withChatList(status: Status): Status {
+  const isList = Array.isArray(status.chats) && status.chats.every((chat) => typeof chat === 'object' && chat !== null)
+  if (isList) return status
+  toast.error(textOf(texts, 'chatsFailed'))
+  return { ...status, chats: [] }
+}
+
+const texts = defineTexts({
+  failed: ['加载状态失败', 'Failed to load the site status'],
+  chatsFailed: ['聊天数据解析失败', 'Failed to parse the chat data'],
+})

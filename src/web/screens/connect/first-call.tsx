@@ -5,7 +5,8 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ClientDialect } from '../../../contract/clients/index.ts'
 import { logType } from '../../../contract/entities/log.ts'
-import { formatCount } from '../../lib/format.ts'
+import { readFactors } from '../../../contract/log-factors.ts'
+import { formatCount, formatDuration } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { invalidate, read } from '../../lib/query.ts'
 import { Facts } from '../../ui/facts.tsx'
@@ -75,7 +76,7 @@ function CallRow({ requestId }: { requestId: string }) {
           { label: say('model'), value: row.model_name },
           { label: say('rowTokens'), value: `${formatCount(row.prompt_tokens)} / ${formatCount(row.completion_tokens)}` },
           { label: say('rowCost'), value: <QuotaText units={row.quota} /> },
-          { label: say('rowTime'), value: say('seconds', { seconds: row.use_time }) },
+          { label: say('rowTime'), value: formatDuration(readFactors(row.other).use_time_ms ?? row.use_time * 1000) },
         ]}
       />
       <Link to="/log" search={{ request_id: requestId }}>

@@ -53,5 +53,4 @@ export const texts = defineTexts({
   rowCost: ['费用', 'Cost'],
   rowTime: ['用时', 'Duration'],
   rowLog: ['查看日志', 'View in log'],
-  seconds: ['{seconds} 秒', '{seconds} s'],
 })
