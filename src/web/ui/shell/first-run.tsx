@@ -1,8 +1,8 @@
-import { Box, Button } from '@mantine/core'
+import { Box, Button, CloseButton, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { FirstRun } from '../../../contract/entities/system.ts'
-import { useFirstRun } from '../../lib/first-run.ts'
+import { guideHidden, useFirstRun } from '../../lib/first-run.ts'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { storedFlag } from '../../lib/stored.ts'
 import { Notice } from '../notice.tsx'
@@ -15,6 +15,7 @@ const texts = defineTexts({
   channelDo: ['添加渠道', 'Add channel'],
   tokenDo: ['创建令牌', 'Create token'],
   callDo: ['发送请求', 'Send request'],
+  close: ['不再显示', 'Do not show again'],
 })
 
 /** A site that has answered once needs no reminder, and is not asked about again. */
@@ -26,7 +27,7 @@ const steps = [
   { name: 'call', to: '/', at: '/' },
 ] as const
 
-/** Guides through the first steps of a new installation, on every page except the one with the whole guide. */
+/** Guides through the first steps of a new installation, on every page except the one with the whole guide, until it is closed. */
 export function FirstRunReminder({ path }: { path: string | undefined }) {
   const say = useText(texts)
   const isAnswered = answered.use()
@@ -45,11 +46,14 @@ export function FirstRunReminder({ path }: { path: string | undefined }) {
       <Notice
         title={say('title', { step: index + 1 })}
         action={
-          step.at !== path && (
-            <Button component={Link} to={step.to} size="compact-sm">
-              {say(`${step.name}Do`)}
-            </Button>
-          )
+          <Group gap="xs" wrap="nowrap">
+            {step.at !== path && (
+              <Button component={Link} to={step.to} size="compact-sm">
+                {say(`${step.name}Do`)}
+              </Button>
+            )}
+            <CloseButton aria-label={say('close')} title={say('close')} onClick={() => guideHidden.write(true)} />
+          </Group>
         }
       >
         {say(step.name)}

@@ -42,7 +42,11 @@ export function Sidebar({ screens, collapsed = false, onCollapse, onChoose }: Si
         ))}
       </nav>
       {onCollapse && (
-        <UnstyledButton className={styles.entry} aria-expanded={!collapsed} onClick={() => onCollapse(!collapsed)}>
+        <UnstyledButton
+          className={`${styles.entry} ${styles.collapse}`}
+          aria-expanded={!collapsed}
+          onClick={() => onCollapse(!collapsed)}
+        >
           <Icon size={18} stroke={1.6} aria-hidden="true" />
           <span className={styles.label}>{say(collapsed ? 'expand' : 'collapse')}</span>
         </UnstyledButton>
