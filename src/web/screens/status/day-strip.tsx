@@ -21,18 +21,25 @@ export function DayStrip({ model: { name, days, share }, firstDay }: { model: St
     none: days.length - known.length,
   })
   return (
-    <div>
+    <div className={styles.history}>
       <button type="button" className={styles.strip} aria-label={label} aria-expanded={open} onClick={() => setOpen(!open)}>
         {named.map(({ part, date }) => (
           <span key={date} data-mood={moodOf(part)} title={say('day', { date, share: words(part) })} />
         ))}
       </button>
-      <div className={styles.axis} aria-hidden="true">
-        <span data-wide>{say('daysAgo90')}</span>
-        <span data-narrow>{say('daysAgo30')}</span>
-        <span>{say('today')}</span>
-      </div>
       {open && <Days name={name} days={named.filter(({ part }) => part !== null).toReversed()} words={words} />}
+    </div>
+  )
+}
+
+/** What the ends of all strips are. */
+export function DayAxis() {
+  const say = useText(texts)
+  return (
+    <div className={styles.axis} aria-hidden="true">
+      <span data-wide>{say('daysAgo90')}</span>
+      <span data-narrow>{say('daysAgo30')}</span>
+      <span>{say('today')}</span>
     </div>
   )
 }

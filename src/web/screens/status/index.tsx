@@ -15,8 +15,8 @@ import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { ReadingPage } from '../../ui/reading-page.tsx'
-import { Groups } from './groups.tsx'
 import { IncidentList } from './incidents.tsx'
+import { Models } from './models.tsx'
 import { StateBanner } from './state.tsx'
 import styles from './status.module.css'
 import { texts } from './texts.ts'
@@ -95,7 +95,7 @@ function Page({ page }: { page: StatusPage }) {
           <IncidentList incidents={current} />
         </Panel>
       )}
-      <Groups page={page} />
+      <Models page={page} />
       <Panel title={say('past')}>
         {past.length > 0 ? <IncidentList incidents={past} /> : <p className={styles.none}>{say('noPast')}</p>}
       </Panel>

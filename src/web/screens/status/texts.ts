@@ -16,6 +16,7 @@ export const texts = defineTexts({
   allDegraded: ['部分模型异常', 'Some models have problems'],
   allOutage: ['服务故障', 'Service outage'],
 
+  models: ['模型', 'Models'],
   search: ['搜索模型', 'Search models'],
   noMatch: ['没有匹配的模型', 'No matching models'],
   noModels: ['没有可显示的模型', 'No models to show'],
