@@ -1,6 +1,7 @@
 // `npm run bench`: measures the cost of a request in Sluice with all features enabled, compared to nginx and to the provider alone, in one run.
 //   --quick            one short round          --seconds N, --rounds N      length and number of runs
-//   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, sqlite, postgres, workers, before
+//   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, floor, sqlite, postgres, workers, before
+//   --neighbour MB     beside a program that walks through so much memory, on the core of the load
 //   --users N          calls of so many users, by default one, whose row every charge locks on PostgreSQL
 //   --before FOLDER    a built checkout of another version, measured on SQLite beside this one: the target `before`
 //   --profile          a CPU profile of Sluice on SQLite in ./bench-profile
@@ -18,7 +19,16 @@ import { visitScreens } from './bench/console.mjs'
 import { allocatedBy, inspectable, liveBytes } from './bench/heap.mjs'
 import { works as allWorks, measure, medianOf, modelOf } from './bench/measure.mjs'
 import { figures, ratios } from './bench/report.mjs'
-import { pinToRest, placement, startNginx, startSluice, startUpstream, tools } from './bench/targets.mjs'
+import {
+  pinToRest,
+  placement,
+  startFloor,
+  startNeighbour,
+  startNginx,
+  startSluice,
+  startUpstream,
+  tools,
+} from './bench/targets.mjs'
 import { buildWhenStale } from './build.mjs'
 import { installWhenNeeded } from './lib/install.mjs'
 import { root } from './lib/process.mjs'
@@ -37,12 +47,13 @@ const { values: given } = parseArgs({
     targets: { type: 'string' },
     users: { type: 'string', default: '1' },
     before: { type: 'string' },
+    neighbour: { type: 'string' },
   },
 })
 const seconds = Number(given.seconds ?? (given.quick ? 2 : 6))
 const rounds = Number(given.rounds ?? (given.quick ? 1 : 3))
 const works = allWorks.filter((work) => !given.works || given.works.split(',').includes(work.key))
-const wanted = (given.targets ?? `direct,nginx,sqlite,${given.before ? 'before' : 'postgres'}`).split(',')
+const wanted = (given.targets ?? `direct,nginx,floor,sqlite,${given.before ? 'before' : 'postgres'}`).split(',')
 const tokens = given.quick ? 100 : 10_000
 
 await installWhenNeeded({ tests: true })
@@ -59,6 +70,7 @@ try {
   else if (given.cores) await showCores(provider, load)
   else {
     const targets = await startTargets(provider)
+    if (given.neighbour) await kept(startNeighbour(given.neighbour, place.rest))
     const results = await measureAll(targets, load)
     const notes = await describe(targets, compiled)
     const report = `${notes.join('\n')}\n\n${figures(works, targets, results)}\n\n${ratios(results, targets)}\n`
@@ -186,6 +198,7 @@ async function startTargets(provider) {
   const starts = {
     direct: { name: 'direct', start: async () => upstream },
     nginx: { name: 'nginx', missing: 'not installed', start: () => kept(startNginx(folder, upstreamPort, place.gateway)) },
+    floor: { name: 'floor', start: () => kept(startFloor(upstreamPort, place.gateway)) },
     sqlite: { name: 'Sluice, SQLite', start: () => sluice('Sluice, SQLite', 'sqlite', { nodeArgs: profile }) },
     postgres: {
       name: 'Sluice, PostgreSQL',
@@ -264,6 +277,7 @@ async function describe(targets, compiled) {
       : 'Nothing is pinned to a core here: the figures say little.',
     `Median of ${rounds} interleaved round${rounds === 1 ? '' : 's'} of ${seconds} s. ${tokens} tokens in the database, ${given.users} user${given.users === '1' ? '' : 's'}.`,
   ]
+  if (given.neighbour) notes.push(`Beside a program that walks through ${given.neighbour} MB of memory.`)
   if (!compiled)
     notes.push(
       'No C compiler: provider and load are written in JavaScript and are themselves the limit. Install gcc for real figures.',

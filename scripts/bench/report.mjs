@@ -43,7 +43,16 @@ export function ratios(results, targets) {
   const paced = of('paced', 'Sluice, SQLite')
   const translated = of('translated', 'Sluice, SQLite')?.cpuPerRequest / of('burst', 'Sluice, SQLite')?.cpuPerRequest
 
+  const floor = (work) => over(work, 'cpuPerRequest', 'Sluice, SQLite', 'floor')
+  const floorMemory = targets.find((target) => target.name === 'floor')?.memoryKb
   const lines = [
+    ['JSON: CPU of the floor', floor('json'), 'x', 1.6, 'most'],
+    ['SSE at once: CPU of the floor', floor('burst'), 'x', 1.6, 'most'],
+    ['SSE translated: CPU of the floor', floor('translated'), 'x', 2.2, 'most'],
+    ['SSE paced: CPU of the floor', floor('paced'), 'x', 1.25, 'most'],
+    ['200 requests/s: CPU of the floor', floor('open'), 'x', 2, 'most'],
+    ['Memory after start: of the floor', sluice.memoryKb / floorMemory, 'x', 1.6, 'most'],
+    ['PostgreSQL: CPU of SQLite', over('json', 'cpuPerRequest', 'Sluice, PostgreSQL', 'Sluice, SQLite'), 'x', 1.25, 'most'],
     ['JSON: CPU of nginx', cpu('json'), 'x', 5, 'most'],
     ['JSON: requests/s of nginx', over('json', 'perSecond', 'Sluice, SQLite', 'nginx'), 'x', 0.2, 'least'],
     ['SSE at once: CPU of nginx', cpu('burst'), 'x', 3.2, 'most'],

@@ -1,4 +1,4 @@
-// The targets of the benchmark, each started on a free port: the provider alone, nginx in front of it, and Sluice in front of it.
+// The targets of the benchmark, each started on a free port: the provider alone, and in front of it nginx, the floor, and Sluice.
 import { execFile } from 'node:child_process'
 import { hash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -41,11 +41,31 @@ export async function tools(folder) {
 
 export async function startUpstream(command, prefix) {
   const child = startChild([...prefix, ...command], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const port = await new Promise((resolve, reject) => {
-    child.stdout.once('data', (chunk) => resolve(Number(String(chunk))))
-    child.once('exit', () => reject(new Error('The provider of the benchmark did not start')))
-  })
+  const port = await firstNumber(child, 'The provider of the benchmark did not start')
   return { name: 'direct', port, keys: ['sk-none'], pids: async () => [], stop: () => stopped(child) }
+}
+
+/** The smallest relay of the same Node: what a gateway without any feature costs here. */
+export async function startFloor(upstreamPort, prefix) {
+  const program = join(root, 'scripts/bench/floor.mjs')
+  const child = startChild([...prefix, process.execPath, program, String(upstreamPort)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const port = await firstNumber(child, 'The floor of the benchmark did not start')
+  const memoryKb = await residentKb(child.pid)
+  return { name: 'floor', port, keys: ['sk-none'], memoryKb, pids: async () => [child.pid], stop: () => stopped(child) }
+}
+
+/** A program that only walks through memory, on the core of the load. */
+export function startNeighbour(megabytes, prefix) {
+  const program = join(root, 'scripts/bench/neighbour.mjs')
+  const child = startChild([...prefix, process.execPath, program, String(megabytes)], { stdio: ['ignore', 'ignore', 'inherit'] })
+  return { name: 'neighbour', stop: () => stopped(child) }
+}
+
+function firstNumber(child, problem) {
+  return new Promise((resolve, reject) => {
+    child.stdout.once('data', (chunk) => resolve(Number(String(chunk))))
+    child.once('exit', () => reject(new Error(problem)))
+  })
 }
 
 /** @returns undefined when nginx is not installed */
