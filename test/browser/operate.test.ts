@@ -222,7 +222,7 @@ it('jobs are started, the audit log is searched and verified', async () => {
   await page.getByRole('row').filter({ hasText: 'reconcile-ledger' }).getByText('成功').waitFor()
 
   await go(page, '/setting?tab=audit&target=option:ModelRatio')
-  await page.getByRole('row').filter({ hasText: 'option:ModelRatio' }).first().waitFor()
+  await page.getByRole('row').filter({ hasText: '修改了设置“' }).first().waitFor()
   await page.getByRole('button', { name: '校验完整性' }).click()
   await page.getByText(/完整：共 \d+ 行/).waitFor()
   await expectFit(page, 'zh')

@@ -1,8 +1,10 @@
 import { Box } from '@mantine/core'
 import { IconShieldCheck } from '@tabler/icons-react'
+import { auditedChanges, auditSentence } from '../../../../contract/audit-actions.ts'
 import type { AuditRow } from '../../../../contract/entities/system.ts'
+import { findOption } from '../../../../contract/options/index.ts'
 import type { CallReply } from '../../../lib/call.ts'
-import { useText } from '../../../lib/i18n.ts'
+import { useLocal, useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
 import { HeadButton } from '../../../ui/head-button.tsx'
 import { FileButton } from '../../../ui/list-file.tsx'
@@ -14,7 +16,6 @@ import type { Column } from '../../../ui/listing.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { Panel } from '../../../ui/panel.tsx'
 import shared from '../../../ui/shared.module.css'
-import { Tag } from '../../../ui/tag.tsx'
 import { TimeText } from '../../../ui/time-text.tsx'
 import styles from './audit.module.css'
 import { texts } from './texts.ts'
@@ -70,15 +71,8 @@ function useColumns(): Column<AuditRow>[] {
       title: say('actor'),
       cell: ({ actor_id, actor_name }) => (actor_id === 0 ? <span className={shared.quiet}>{say('system')}</span> : actor_name),
     },
-    { key: 'action', title: say('action'), heads: true, cell: ({ action }) => <Tag>{action}</Tag> },
-    {
-      key: 'target',
-      title: say('target'),
-      hideable: true,
-      cell: ({ target }) => <code className={shared.smallCode}>{target}</code>,
-    },
-    { key: 'before', title: say('before'), hideable: true, cell: ({ before }) => <Short text={before} /> },
-    { key: 'after', title: say('after'), hideable: true, cell: ({ after }) => <Short text={after} /> },
+    { key: 'action', title: say('action'), heads: true, cell: (row) => <Sentence row={row} /> },
+    { key: 'changes', title: say('changes'), hideable: true, cell: (row) => <Changes row={row} /> },
     {
       key: 'address',
       title: say('address'),
@@ -88,14 +82,34 @@ function useColumns(): Column<AuditRow>[] {
   ]
 }
 
-function Short({ text }: { text: string }) {
+/** The name of the action, for searches, is where the pointer rests. */
+function Sentence({ row }: { row: AuditRow }) {
+  const local = useLocal()
+  return <span title={`${row.action} ${row.target}`}>{local(auditSentence(row, (key) => findOption(key)?.option.label))}</span>
+}
+
+const changesShown = 3
+const lengthShown = 40
+
+function Changes({ row }: { row: AuditRow }) {
   const say = useText(texts)
-  return text === '' ? (
-    <span className={shared.quiet}>{say('none')}</span>
-  ) : (
-    <code className={styles.short}>{text.slice(0, 80)}</code>
+  const changes = auditedChanges(row)
+  if (changes.length === 0) return <span className={shared.quiet}>{say('none')}</span>
+  const more = changes.length - changesShown
+  return (
+    <span className={styles.changes}>
+      {changes.slice(0, changesShown).map(({ name, before, after }) => (
+        <span key={name}>
+          {name !== '' && <span className={shared.quiet}>{name} </span>}
+          <code className={shared.smallCode}>{short(before) || '–'}</code> → <code className={shared.smallCode}>{short(after) || '–'}</code>
+        </span>
+      ))}
+      {more > 0 && <span className={shared.quiet}>{say('more', { count: more })}</span>}
+    </span>
   )
 }
+
+const short = (text: string): string => (text.length > lengthShown ? `${text.slice(0, lengthShown)}…` : text)
 
 /** Both values in full, side by side. */
 function Change({ row: { before, after } }: { row: AuditRow }) {
