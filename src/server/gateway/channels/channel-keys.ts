@@ -7,9 +7,8 @@ import { seconds } from '../../base/lib/time/clock.ts'
 import { type Audit, change } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import { requireProvider } from './fields.ts'
-import { findRow } from './find-channels.ts'
 import { openKey, readKeys, sealKey, tailOf } from './keys.ts'
-import { lockChannel } from './locks.ts'
+import { findRow, lockChannel } from './locks.ts'
 import { recordStatusEvents } from './status-events.ts'
 
 /**

@@ -7,6 +7,7 @@ import type { Row } from '../../base/db/schema.ts'
 import { fail } from '../../base/lib/failure.ts'
 import type { Core } from '../../base/options/core.ts'
 import { providerById } from '../providers/index.ts'
+import { findRow } from './locks.ts'
 import { readMissingEndpoints } from './missing-endpoints.ts'
 import { endAt, readEnds } from './model-ends.ts'
 import { readPromptAdditions } from './prompt-additions.ts'
@@ -94,12 +95,6 @@ export async function channelsWithIds(db: Queries, ids: readonly number[]): Prom
 /** Throws `not_found`. */
 export async function findChannel(core: Core, id: number): Promise<Channel> {
   return presentChannel(core.db, await findRow(core.db, id))
-}
-
-/** Throws `not_found`. */
-export async function findRow(db: Queries, id: number): Promise<Row<'channels'>> {
-  const row = await db.selectFrom('channels').selectAll().where('id', '=', id).executeTakeFirst()
-  return row ?? fail('not_found')
 }
 
 /** A channel as the console shows it: without its keys in any form. */

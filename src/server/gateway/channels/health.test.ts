@@ -7,8 +7,9 @@ import type { OptionValues } from '../../../contract/options/index.ts'
 import { verifyAudit } from '../../base/options/audit.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import { addChannels, editChannel } from './channels.ts'
-import { anyChannel, findChannels, findRow } from './find-channels.ts'
+import { anyChannel, findChannels } from './find-channels.ts'
 import { type ChannelFailure, reportFailure, reportTest } from './health.ts'
+import { findRow } from './locks.ts'
 import { openChannel, type RunningChannel } from './model-index.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
