@@ -2,8 +2,7 @@ import type { DirectConversion } from '../protocols/direct/conversion.ts'
 import type { ChannelFormat, Format } from '../protocols/format.ts'
 import { conversations, directConversions, formats, isCallerFormat } from '../protocols/index.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
-import type { Provider } from '../providers/provider.ts'
-import type { RunningChannel } from './model-index.ts'
+import type { Provider, Upstream } from '../providers/provider.ts'
 
 /**
  * The format of requests to a channel: the caller's own if the provider supports it, so that nothing is rewritten; otherwise the
@@ -11,7 +10,7 @@ import type { RunningChannel } from './model-index.ts'
  * is one.
  */
 export function upstreamFormat(
-  { provider }: Pick<RunningChannel, 'provider'>,
+  { provider }: { readonly provider: Provider },
   asked: { readonly format: ChannelFormat; readonly model: string; readonly body?: JsonObject },
 ): Format | undefined {
   const { format, model, body } = asked
@@ -35,7 +34,7 @@ function fits({ fits }: DirectConversion, body: JsonObject | undefined): boolean
 }
 
 /** Whether a channel's settings require answers to be rewritten, even in the caller's own format. */
-export function isRewritten({ setting }: Pick<RunningChannel, 'setting'>, format: Format): boolean {
+export function isRewritten({ setting }: Pick<Upstream, 'setting'>, format: Format): boolean {
   return formats[format].isRewritable === true && (setting.force_format === true || setting.thinking_to_content === true)
 }
 
