@@ -12,13 +12,13 @@ import {
   deleteChannels,
   deleteDisabledChannels,
   editChannel,
+  repairChannels,
   setChannelStatus,
 } from '../../gateway/channels/channels.ts'
 import { exportChannels } from '../../gateway/channels/export-channels.ts'
 import { anyChannel, findChannel, findChannels } from '../../gateway/channels/find-channels.ts'
 import { enabledModels } from '../../gateway/channels/listed-models.ts'
 import { applyModelChanges, dismissModelChanges, listModelChanges } from '../../gateway/channels/model-changes.ts'
-import { repairChannels } from '../../gateway/channels/repair-channels.ts'
 import { editTag, setTagStatus, tagChannels } from '../../gateway/channels/tags.ts'
 import { listModelsOfChannel, listModelsOfForm } from '../../gateway/channels/upstream-models.ts'
 import { probeChannel } from '../../gateway/relay/models/probe.ts'

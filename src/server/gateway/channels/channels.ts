@@ -147,6 +147,28 @@ export function setChannelStatus(
   })
 }
 
+/**
+ * Deletes keys of deleted channels, and makes every node reload the channels. Routing is built from the channels alone, so nothing
+ * else needs repair. Returns the number of channels.
+ */
+export function repairChannels(core: Core, { caller }: Act): Promise<number> {
+  return change(core, caller, async (within, audit) => {
+    const rows = await within
+      .deleteFrom('channel_keys')
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('channels').select('channels.id').whereRef('channels.id', '=', 'channel_keys.channel_id'))),
+      )
+      .returning('id')
+      .execute()
+    const { count } = await within
+      .selectFrom('channels')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    audit({ action: 'channel.fix', target: 'channels', after: { channels: count, keys_removed: rows.length }, topic: 'channels' })
+    return count
+  })
+}
+
 type NewChannel = Omit<NewRow<'channels'>, 'key_sealed' | 'created_time'>
 
 /** The ciphertext of a key is bound to its channel's id, which exists only after the insert. */

@@ -3,8 +3,7 @@ import { freshCore } from '../../../../test/helpers/core.ts'
 import { anyDatabase } from '../../../../test/helpers/databases.ts'
 import { channelInput, tagPatch } from '../../../contract/entities/channel.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
-import { addChannels } from './channels.ts'
-import { repairChannels } from './repair-channels.ts'
+import { addChannels, repairChannels } from './channels.ts'
 import { editTag, setTagStatus, tagChannels } from './tags.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
