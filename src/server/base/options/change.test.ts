@@ -91,7 +91,29 @@ eachDatabase('a change', (fresh) => {
     expect([await audited(), core.bus.publications]).toEqual([[], 0])
   })
 
-  it('has a row of the audit log for each report, in their order; the system is the actor without a caller', async () => {
+  it('is published without a row of the audit log where it is reported without an action', async () => {
+    const { core, audited, messages, silences } = await start()
+    await change(core, caller, async (within, report) => {
+      const row = { until: 1, comment: 'own', created_by: 'root', created_at: 0 }
+      await within.insertInto('alert_silences').values(row).execute()
+      report({ topic: 'channels', id: 7 })
+      expect(messages).toEqual([])
+      report({ topic: 'channels' })
+    })
+    expect([await silences(), await audited(), messages]).toEqual([[{ comment: 'own' }], [], [7, 0]])
+  })
+
+  it('has a row for each action alone when it reports others too', async () => {
+    const { core, audited, messages } = await start()
+    await change(core, caller, async (_within, report) => {
+      report({ topic: 'channels', id: 1 })
+      report({ action: 'test.add', target: 'one' })
+    })
+    expect((await audited()).map(({ action }) => action)).toEqual(['test.add'])
+    expect(messages).toEqual([1])
+  })
+
+  it('has a row of the audit log for each action, in their order; the system is the actor without a caller', async () => {
     const { core, audited } = await start()
     await change(core, undefined, async (_within, audit) => {
       audit({ action: 'test.first', target: 'one' })

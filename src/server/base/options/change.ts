@@ -3,19 +3,28 @@ import type { Within } from '../db/open.ts'
 import { type AuditEntry, recordAudit } from './audit.ts'
 import type { Core } from './core.ts'
 
-/** A change as the audit log and the bus report it. */
-interface Change extends Omit<AuditEntry, 'caller'> {
-  /** Published after the commit. */
-  readonly topic?: Topic
+/** Published after the commit. */
+interface Publication {
+  readonly topic: Topic
   /** The row of the topic that changed; absent for any of them. */
   readonly id?: number
 }
 
+/** An action of the audit log. */
+interface Action extends Omit<AuditEntry, 'caller'>, Partial<Publication> {}
+
+/** What people change of their own, and what the gateway learns from calls, is not in the audit log. */
+interface OwnChange extends Publication {
+  readonly action?: undefined
+}
+
+type Change = Action | OwnChange
+
 /** Reports a change. */
-export type Audit = (change: Change) => void
+export type Report = (change: Change) => void
 
 /** Changes rows, and reports what it changed. */
-export type Step<Result> = (within: Within, audit: Audit) => Promise<Result>
+export type Step<Result> = (within: Within, report: Report) => Promise<Result>
 
 /** A step that has run, and what is published after the commit. */
 export interface Changed<Result> {
@@ -23,17 +32,23 @@ export interface Changed<Result> {
   readonly changes: readonly Change[]
 }
 
-/** Undefined for an action of the system itself. */
+/** Undefined for an action of the system itself, and where no action is reported. */
 type Actor = AuditEntry['caller']
 
 /**
- * Changes rows by an action: the step runs in a transaction, the row of the audit log commits together with the change that it reports,
- * and the topic is published after the commit. A step that reports nothing is neither audited nor published.
+ * Changes rows: the step runs in a transaction, the row of the audit log commits together with the action that it reports, and the topic
+ * is published after the commit. A change that is reported without an action is published and not audited; a step that reports nothing is
+ * neither audited nor published. A step may run again, after a conflict with another transaction.
  *
  *     await change(core, caller, async (within, audit) => {
  *       const { tag: before } = await lockChannel(core, within, id)
  *       await within.updateTable('channels').set({ tag }).where('id', '=', id).execute()
  *       audit({ action: 'channel.tag', target: `channel:${id}`, before, after: tag, topic: 'channels', id })
+ *     })
+ *
+ *     await change(core, caller, async (within, report) => {
+ *       await within.updateTable('users').set({ display_name }).where('id', '=', caller.id).execute()
+ *       report({ topic: 'user', id: caller.id })
  *     })
  */
 export async function change<Result>(
@@ -56,7 +71,7 @@ export async function changeWithin<Result>(
   const changes: Change[] = []
   const result = await step(within, (reported) => changes.push(reported))
   // Last, because writers of the audit log wait for each other until they commit.
-  for (const reported of changes) await recordAudit(core, within, { caller, ...reported })
+  for (const reported of changes) if (reported.action !== undefined) await recordAudit(core, within, { caller, ...reported })
   return { result, changes }
 }
 

@@ -4,7 +4,7 @@ import type { Within } from '../../base/db/open.ts'
 import type { Row } from '../../base/db/schema.ts'
 import { fail } from '../../base/lib/failure.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
-import { type Audit, change } from '../../base/options/change.ts'
+import { change, type Report } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import { requireProvider } from './fields.ts'
 import { openKey, readKeys, sealKey, tailOf } from './keys.ts'
@@ -153,7 +153,7 @@ export async function followKeys<Result>(
 async function changeKeys<Result>(
   core: Core,
   { caller, channelId }: Act,
-  step: (within: Within, audit: Audit, channel: Row<'channels'>) => Promise<Result>,
+  step: (within: Within, audit: Report, channel: Row<'channels'>) => Promise<Result>,
 ): Promise<Result> {
   const result = await change(core, caller, async (within, audit) => {
     const channel = await lockChannel(core, within, channelId)

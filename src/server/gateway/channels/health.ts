@@ -4,7 +4,7 @@ import { linesOf } from '../../../contract/options/lists.ts'
 import type { Within } from '../../base/db/open.ts'
 import { redact } from '../../base/lib/log/logger.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
-import { type Audit, change } from '../../base/options/change.ts'
+import { change, type Report } from '../../base/options/change.ts'
 import type { Core } from '../../base/options/core.ts'
 import { recordLog } from '../../usage/log/log.ts'
 import { recordEvent } from '../../usage/log/record-event.ts'
@@ -112,7 +112,7 @@ interface Disabling {
   readonly channel: RunningChannel
   readonly reason: string
   readonly at: number
-  readonly audit: Audit
+  readonly audit: Report
 }
 
 async function noteOnChannel(core: Core, within: Within, disabled: Disabling): Promise<boolean> {

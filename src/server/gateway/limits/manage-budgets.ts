@@ -13,7 +13,7 @@ import type { Row } from '../../base/db/schema.ts'
 import { fail } from '../../base/lib/failure.ts'
 import { spanOf } from '../../base/lib/time/calendar.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
-import { type Audit, change, type Step } from '../../base/options/change.ts'
+import { change, type Report, type Step } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import { type BudgetUse, readBudgetUse } from './budget-use.ts'
 import { type Budgets, namedBy } from './budgets.ts'
@@ -169,7 +169,7 @@ async function changed<Result>(core: BudgetParts, caller: Acting, step: Step<Res
 async function report(
   core: BudgetParts,
   within: Within,
-  audit: Audit,
+  audit: Report,
   { id, action, right, before }: { id: number; action: string; right: Right; before?: object },
 ): Promise<Budget> {
   const after = await present(core, within, await findBudget(within, id))

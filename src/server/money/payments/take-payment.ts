@@ -4,7 +4,7 @@ import { moneyText } from '../../../contract/money.ts'
 import type { Queries, Within } from '../../base/db/open.ts'
 import type { Row } from '../../base/db/schema.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
-import { type Audit, change } from '../../base/options/change.ts'
+import { change, type Report } from '../../base/options/change.ts'
 import type { Core } from '../../base/options/core.ts'
 import { recordLog } from '../../usage/log/log.ts'
 import { recordEvent } from '../../usage/log/record-event.ts'
@@ -83,7 +83,7 @@ export function creditedColumns({ now }: Core) {
 }
 
 /** Flags an order whose authentic payment differs from it: an admin has to look at it. An exact report still credits the order. */
-async function flagOrder(within: Within, paid: Paid, audit: Audit): Promise<void> {
+async function flagOrder(within: Within, paid: Paid, audit: Report): Promise<void> {
   const { tradeNo, method, moneyMinor: money_minor, currency, goods } = paid
   const flagged = await openOrder(within, paid)
     .set({ status: topUpStatus.flagged })

@@ -5,7 +5,7 @@ import type { Row } from '../../base/db/schema.ts'
 import { fail } from '../../base/lib/failure.ts'
 import { newRequestId } from '../../base/lib/secrets/ids.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
-import type { Audit } from '../../base/options/change.ts'
+import type { Report } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import { commitCredit, unsafeToRepeat } from '../../money/ledger/commit-credit.ts'
 import { credit } from '../../money/ledger/credit.ts'
@@ -47,7 +47,7 @@ export async function adjustQuota(
 export async function writeAdjustment(
   core: Core,
   within: Within,
-  { user, change, reason, audit }: Adjustment & { readonly user: Row<'users'>; readonly audit: Audit },
+  { user, change, reason, audit }: Adjustment & { readonly user: Row<'users'>; readonly audit: Report },
 ): Promise<string> {
   const after = user.quota + change
   if (change < 0 && after < 0) fail('quota_below_zero', { have: quotaText(core, user.quota, 'down') })

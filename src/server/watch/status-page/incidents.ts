@@ -22,7 +22,7 @@ import { containsText, inOrder, type PageOf, readPage } from '../../base/db/page
 import type { Row } from '../../base/db/schema.ts'
 import { AppError, fail } from '../../base/lib/failure.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
-import { type Audit, change } from '../../base/options/change.ts'
+import { change, type Report } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 
 /** Incidents and planned maintenance of the status page, with the updates that admins write. Each change is a row of the audit log. */
@@ -161,7 +161,7 @@ async function lockedRow(core: Core, within: Within, id: number): Promise<Incide
 async function report(
   core: Core,
   within: Within,
-  audit: Audit,
+  audit: Report,
   { id, action, before }: { id: number; action: string; before?: IncidentRow },
 ): Promise<AdminIncident> {
   const row = await within.selectFrom('incidents').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
