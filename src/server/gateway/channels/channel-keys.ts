@@ -150,17 +150,16 @@ export async function followKeys<Result>(
 }
 
 /** Every node reads the channel again, because its status may have followed its keys. */
-async function changeKeys<Result>(
+function changeKeys<Result>(
   core: Core,
   { caller, channelId }: Act,
-  step: (within: Within, audit: Report, channel: Row<'channels'>) => Promise<Result>,
+  step: (within: Within, report: Report, channel: Row<'channels'>) => Promise<Result>,
 ): Promise<Result> {
-  const result = await change(core, caller, async (within, audit) => {
+  return change(core, caller, async (within, report) => {
     const channel = await lockChannel(core, within, channelId)
-    return followKeys(core, within, channelId, () => step(within, audit, channel))
+    report({ topic: 'channels', id: channelId })
+    return followKeys(core, within, channelId, () => step(within, report, channel))
   })
-  core.bus.publish('channels', channelId)
-  return result
 }
 
 type KeyRow = Row<'channel_keys'>

@@ -1,5 +1,7 @@
 import { type OptionalEndpoint, optionalEndpoints } from '../../../contract/entities/channel.ts'
+import { locked } from '../../base/db/locked.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
+import { change } from '../../base/options/change.ts'
 import type { Core } from '../../base/options/core.ts'
 import type { Format } from '../protocols/format.ts'
 import { declarations, formats } from '../protocols/index.ts'
@@ -112,17 +114,19 @@ export function recordMissingEndpoint(
 }
 
 /** Deletes entries older than a day. Returns the number of channels. */
-export async function expireMissingEndpoints(core: Core): Promise<number> {
-  const rows = await core.db.selectFrom('channels').select(['id', 'lacking']).where('lacking', '<>', '').execute()
-  let forgotten = 0
-  for (const { id, lacking } of rows) {
-    const known = readMissingEndpoints(lacking, core.now())
-    const kept =
-      known.length === 0 ? '' : JSON.stringify(Object.fromEntries(known.map(({ endpoint, since }) => [endpoint, since])))
-    if (kept === lacking) continue
-    await core.db.updateTable('channels').set({ lacking: kept }).where('id', '=', id).where('lacking', '=', lacking).execute()
-    core.bus.publish('channels', id)
-    forgotten++
-  }
-  return forgotten
+export function expireMissingEndpoints(core: Core): Promise<number> {
+  return change(core, undefined, async (within, report) => {
+    const learnt = within.selectFrom('channels').select(['id', 'lacking']).where('lacking', '<>', '').orderBy('id')
+    let forgotten = 0
+    for (const { id, lacking } of await locked(core, learnt).execute()) {
+      const known = readMissingEndpoints(lacking, core.now())
+      const kept =
+        known.length === 0 ? '' : JSON.stringify(Object.fromEntries(known.map(({ endpoint, since }) => [endpoint, since])))
+      if (kept === lacking) continue
+      await within.updateTable('channels').set({ lacking: kept }).where('id', '=', id).execute()
+      report({ topic: 'channels', id })
+      forgotten++
+    }
+    return forgotten
+  })
 }

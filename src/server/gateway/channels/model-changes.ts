@@ -31,8 +31,7 @@ export async function checkModels(core: Core & { readonly upstream: UpstreamAgen
   const listed = await readModelsOfChannel(core, { id: channelId })
   const now = listed.map(({ name }) => name)
   const ends = endsText(listed)
-  let hasOtherEnds = false
-  const noticed = await core.db.transaction().execute(async (within) => {
+  return change(core, undefined, async (within, report) => {
     const channel = await lockChannel(core, within, channelId)
     const row = await within.selectFrom('upstream_models').selectAll().where('channel_id', '=', channelId).executeTakeFirst()
     const noticed = row ? compare(servedBy(channel), { before: names(row.models), now, open: openOf(row) }) : nothing
@@ -43,17 +42,16 @@ export async function checkModels(core: Core & { readonly upstream: UpstreamAgen
       ends,
       checked_at: seconds(core.now()),
     }
-    hasOtherEnds = ends !== (row?.ends ?? '')
+    const hasOtherEnds = ends !== (row?.ends ?? '')
     if (hasOtherEnds) await recordEnds(core, within, { channel, listed, before: readEnds(row?.ends ?? '') })
     await within
       .insertInto('upstream_models')
       .values({ channel_id: channelId, ...values })
       .onConflict((conflict) => conflict.column('channel_id').doUpdateSet(values))
       .execute()
+    if (hasOtherEnds) report({ topic: 'channels', id: channelId })
     return noticed
   })
-  if (hasOtherEnds) core.bus.publish('channels', channelId)
-  return noticed
 }
 
 /** Records an event for each served model whose end is new or another one. */
