@@ -35,12 +35,6 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
     snapshot.follow((error) => parts.logger.error({ error }, 'the options are not read yet')),
   )
 
-  /** Publishes a committed change. */
-  const announce = async () => {
-    parts.bus.publish('options')
-    await snapshot.refresh()
-  }
-
   return {
     get current() {
       return snapshot.current
@@ -51,7 +45,7 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
     async save({ key, value, caller, confirmed }) {
       const found = requireWritable(key, caller)
       if (value === undefined && found.option.secret) return
-      if (await writeEdits(parts, { caller, confirmed }, () => [[found, parse(found, value)]])) await announce()
+      if (await writeEdits(parts, { caller, confirmed }, () => [[found, parse(found, value)]])) await snapshot.refresh()
     },
     async edit(caller, make) {
       const editsOf = (values: OptionValues) =>
@@ -59,11 +53,11 @@ export async function openOptions(parts: Parts): Promise<OptionStore> {
           const found = requireWritable(key, caller)
           return [found, parse(found, value)]
         })
-      if (await writeEdits(parts, { caller }, editsOf)) await announce()
+      if (await writeEdits(parts, { caller }, editsOf)) await snapshot.refresh()
     },
     async reset(key, caller) {
       const found = requireWritable(key, caller)
-      if (await writeEdits(parts, { caller }, () => [[found, defaults[key]]])) await announce()
+      if (await writeEdits(parts, { caller }, () => [[found, defaults[key]]])) await snapshot.refresh()
     },
     close() {
       unsubscribe()
@@ -103,7 +97,7 @@ type Edit = readonly [FoundOption, unknown]
 
 /**
  * Writes values computed from the current ones, each with its audit row, in one transaction, for which other writers of options
- * wait. Returns whether any value is new.
+ * wait, and publishes them. Returns whether any value is new.
  */
 function writeEdits(
   parts: Parts,
@@ -112,7 +106,7 @@ function writeEdits(
 ): Promise<boolean> {
   const { database, secrets } = parts
 
-  return change(parts, caller, async (within, audit) => {
+  return change(parts, caller, async (within, report) => {
     if (database.dialect === 'postgres') await sql`lock table options in share row exclusive mode`.execute(within)
     const { values, faults } = await readOptions(within, secrets)
     const edits = editsOf(values).filter(
@@ -121,12 +115,13 @@ function writeEdits(
     // Each value has passed the schema of its key.
     const after = { ...values, ...Object.fromEntries(edits.map(([{ key }, value]) => [key, value])) } as OptionValues
     if (confirmed === false) await requireUnused(within, values, after)
+    if (edits.length > 0) report({ topic: 'options' })
     for (const [found, value] of edits) {
       requireConsistent(after, found.key)
       requirePolicyHosts(after, found.key)
       await writeOption(within, secrets, found, value)
       const before = shown(secrets, found, values[found.key])
-      audit({ action: 'option.save', target: `option:${found.key}`, before, after: shown(secrets, found, value) })
+      report({ action: 'option.save', target: `option:${found.key}`, before, after: shown(secrets, found, value) })
     }
     return edits.length > 0
   })

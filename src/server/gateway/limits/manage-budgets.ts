@@ -159,8 +159,10 @@ function endOfWindows({ now, options }: Core, row: Row<'budgets'>, windows: numb
 
 /** Every node applies the change, also one by an owner, which is not in the audit log. */
 async function changed<Result>(core: BudgetParts, caller: Acting, step: Step<Result>): Promise<Result> {
-  const result = await change(core, caller, step)
-  core.bus.publish('budgets')
+  const result = await change(core, caller, (within, audit) => {
+    audit({ topic: 'budgets' })
+    return step(within, audit)
+  })
   await core.budgets.refresh()
   return result
 }
