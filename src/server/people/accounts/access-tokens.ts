@@ -1,5 +1,6 @@
 import { newSecret } from '../../base/lib/secrets/ids.ts'
 import { sha256 } from '../../base/lib/secrets/secrets.ts'
+import { change } from '../../base/options/change.ts'
 import type { Core } from '../../base/options/core.ts'
 import { type Account, accountColumns, isActive } from './users.ts'
 
@@ -11,12 +12,7 @@ import { type Account, accountColumns, isActive } from './users.ts'
 /** Creates a new token; the old one stops working at once. */
 export async function makeAccessToken(core: Core, { userId }: { userId: number }): Promise<string> {
   const token = newSecret()
-  await core.db
-    .updateTable('users')
-    .set({ access_token_hash: sha256(token) })
-    .where('id', '=', userId)
-    .execute()
-  core.bus.publish('user', userId)
+  await writeHash(core, userId, sha256(token))
   return token
 }
 
@@ -34,7 +30,13 @@ export async function findByAccessToken(core: Core, authorization: string): Prom
 }
 
 /** Revokes the token. Idempotent. */
-export async function dropAccessToken(core: Core, userId: number): Promise<void> {
-  await core.db.updateTable('users').set({ access_token_hash: null }).where('id', '=', userId).execute()
-  core.bus.publish('user', userId)
+export function dropAccessToken(core: Core, userId: number): Promise<void> {
+  return writeHash(core, userId, null)
+}
+
+function writeHash(core: Core, userId: number, access_token_hash: string | null): Promise<void> {
+  return change(core, undefined, async (within, report) => {
+    await within.updateTable('users').set({ access_token_hash }).where('id', '=', userId).execute()
+    report({ topic: 'user', id: userId })
+  })
 }

@@ -2,6 +2,7 @@ import { logType } from '../../../contract/entities/log.ts'
 import type { Language } from '../../../contract/text.ts'
 import { fail } from '../../base/lib/failure.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
+import { change } from '../../base/options/change.ts'
 import type { Caller } from '../../base/options/core.ts'
 import { recordLog } from '../../usage/log/log.ts'
 import { writeMail } from '../notify/mails.ts'
@@ -40,7 +41,7 @@ export async function bindEmail(
   const key = { purpose: 'bind', email: readEmail(accounts, given), userId: caller.id } as const
   await requireCode(accounts, key, code)
 
-  const before = await accounts.db.transaction().execute(async (within) => {
+  const before = await change(accounts, caller, async (within, report) => {
     await consumeCode(accounts, within, key, code)
     const { email: old } = await findUser(within, caller.id)
     await within.updateTable('users').set({ email: key.email }).where('id', '=', caller.id).execute().catch(refuseTaken)
@@ -48,9 +49,9 @@ export async function bindEmail(
     const content = `绑定邮箱 ${key.email} / Bound the e-mail address ${key.email}`
     const at = seconds(accounts.now())
     await recordLog(within, { type: logType.system, at, userId: caller.id, username: caller.username, content })
+    report({ topic: 'user', id: caller.id })
     return old
   })
-  accounts.bus.publish('user', caller.id)
 
   if (before === '' || before === key.email) return
   const params = { site: accounts.options.current.SystemName, username: caller.username }

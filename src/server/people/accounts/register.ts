@@ -1,6 +1,7 @@
 import { role } from '../../../contract/roles.ts'
 import type { Language } from '../../../contract/text.ts'
 import { fail } from '../../base/lib/failure.ts'
+import { change } from '../../base/options/change.ts'
 import { writeMail } from '../notify/mails.ts'
 import { readEmail } from './email-address.ts'
 import { type CodeKey, codeMinutes, consumeCode, countMail, newCode, requireCode, storeCode } from './mailed-codes.ts'
@@ -39,7 +40,7 @@ export async function register(accounts: Accounts, given: Registration): Promise
   const proved = accounts.options.current.EmailVerificationEnabled ? await requireProved(accounts, given) : undefined
   const password_hash = await accounts.passwords.hash(given.password)
 
-  const userId = await accounts.db.transaction().execute(async (within) => {
+  const userId = await change(accounts, undefined, async (within, report) => {
     if (proved) await consumeCode(accounts, within, proved, given.verification_code)
     const inviter_id = await findInviter(within, given.aff_code.trim())
     const setting = withSetting('', { language: given.language })
@@ -47,9 +48,9 @@ export async function register(accounts: Accounts, given: Registration): Promise
     const user = { username, displayName: username, password_hash, role: role.ordinary, at: accounts.now(), more }
     const id = await createUser(within, user)
     await grantSignUpBonus(accounts, within, { userId: id, username, inviterId: inviter_id })
+    report({ topic: 'user', id })
     return id
   })
-  accounts.bus.publish('user', userId)
   return { userId }
 }
 

@@ -4,6 +4,7 @@ import type { Row } from '../../base/db/schema.ts'
 import { AppError, fail } from '../../base/lib/failure.ts'
 import { newSecret, randomText } from '../../base/lib/secrets/ids.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
+import { change } from '../../base/options/change.ts'
 import { recordLog } from '../../usage/log/log.ts'
 import { writeMail } from '../notify/mails.ts'
 import { canonicalEmail } from './email-address.ts'
@@ -56,14 +57,14 @@ export async function resetPassword(
 
   const password = randomText(passwordLength)
   const password_hash = await accounts.passwords.hash(password)
-  await accounts.db.transaction().execute(async (within) => {
+  await change(accounts, undefined, async (within, report) => {
     await refuseAsLink(consumeCode(accounts, within, key, given.token))
     await setPassword(within, user.id, { password_hash, mustChange: true })
     const content = '通过邮件重置了密码 / The password was reset by mail'
     const at = seconds(accounts.now())
     await recordLog(within, { type: logType.system, at, userId: user.id, username: user.username, content })
+    report({ topic: 'user', id: user.id })
   })
-  accounts.bus.publish('user', user.id)
 
   const params = { site: accounts.options.current.SystemName, username: user.username }
   const language = readSetting(user.setting).language ?? given.language

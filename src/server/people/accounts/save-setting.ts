@@ -2,6 +2,7 @@ import type { SettingInput } from '../../../contract/entities/user-setting.ts'
 import type { Language } from '../../../contract/text.ts'
 import { fail } from '../../base/lib/failure.ts'
 import { parseUrl } from '../../base/lib/net/parse-url.ts'
+import { change } from '../../base/options/change.ts'
 import type { Caller } from '../../base/options/core.ts'
 import { readEmail } from './email-address.ts'
 import { lockUser } from './lock-user.ts'
@@ -26,11 +27,11 @@ export async function saveSetting(
   const email = givenEmail === undefined ? undefined : readOwnEmail(accounts, givenEmail, user.email)
   const proved = email && email !== before.notification_email ? await requireProved(accounts, caller, email, code) : undefined
 
-  await accounts.db.transaction().execute(async (within) => {
+  await change(accounts, caller, async (within, report) => {
     if (proved) await consumeCode(accounts, within, proved, code)
     const { setting } = await lockUser(accounts, within, caller.id)
     requireGoodWebhook({ ...readSetting(setting), ...plain })
-    const change = {
+    const changes = {
       ...plain,
       language,
       ...(email === undefined ? {} : { notification_email: email }),
@@ -38,11 +39,11 @@ export async function saveSetting(
     }
     await within
       .updateTable('users')
-      .set({ setting: withSetting(setting, change) })
+      .set({ setting: withSetting(setting, changes) })
       .where('id', '=', caller.id)
       .execute()
+    report({ topic: 'user', id: caller.id })
   })
-  accounts.bus.publish('user', caller.id)
 }
 
 function requireGoodWebhook({ notify_type, webhook_url = '' }: Setting): void {

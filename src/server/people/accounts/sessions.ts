@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { OwnSession } from '../../../contract/entities/user.ts'
 import { isAdmin } from '../../../contract/roles.ts'
-import type { Queries } from '../../base/db/open.ts'
+import type { Queries, Within } from '../../base/db/open.ts'
 import { upTo } from '../../base/lib/collections/cache-size.ts'
 import { fail } from '../../base/lib/failure.ts'
 import { newSecret } from '../../base/lib/secrets/ids.ts'
 import { sha256 } from '../../base/lib/secrets/secrets.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
+import { change } from '../../base/options/change.ts'
 import type { Core } from '../../base/options/core.ts'
 import { deleteSteps, purgeLoginSteps } from './login-steps.ts'
 import { purgeLoginFailures } from './login-throttle.ts'
@@ -86,29 +87,30 @@ export class Sessions {
   }
 
   async end(token: string): Promise<void> {
-    const ended = await this.#core.db
-      .deleteFrom('sessions')
-      .where('token_hash', '=', sha256(token))
-      .returning('user_id')
-      .executeTakeFirst()
-    if (ended) this.#core.bus.publish('user', ended.user_id)
+    await change(this.#core, undefined, async (within, report) => {
+      const ended = within.deleteFrom('sessions').where('token_hash', '=', sha256(token)).returning('user_id')
+      for (const { user_id: id } of await ended.execute()) report({ topic: 'user', id })
+    })
   }
 
   /** Signs a user out everywhere, but for the session of `exceptToken`. */
   async endAll(userId: number, exceptToken = ''): Promise<void> {
-    await deleteSessions(this.#core.db, userId, exceptToken)
-    this.#core.bus.publish('user', userId)
+    await change(this.#core, undefined, async (within, report) => {
+      await deleteSessions(within, userId, exceptToken)
+      report({ topic: 'user', id: userId })
+    })
   }
 
   /** Records that the user has just authenticated again. */
   async prove(token: string): Promise<void> {
-    const proved = await this.#core.db
-      .updateTable('sessions')
-      .set({ authenticated_at: seconds(this.#core.now()) })
-      .where('token_hash', '=', sha256(token))
-      .returning('user_id')
-      .executeTakeFirst()
-    if (proved) this.#core.bus.publish('user', proved.user_id)
+    await change(this.#core, undefined, async (within, report) => {
+      const proved = within
+        .updateTable('sessions')
+        .set({ authenticated_at: seconds(this.#core.now()) })
+        .where('token_hash', '=', sha256(token))
+        .returning('user_id')
+      for (const { user_id: id } of await proved.execute()) report({ topic: 'user', id })
+    })
   }
 
   /** The live sessions of a user, the most recently used first. */
@@ -130,14 +132,11 @@ export class Sessions {
 
   /** Ends one session of a user. Throws `not_found`, also for a session of another user. */
   async endOne(userId: number, id: number): Promise<void> {
-    const ended = await this.#core.db
-      .deleteFrom('sessions')
-      .where('id', '=', id)
-      .where('user_id', '=', userId)
-      .returning('id')
-      .executeTakeFirst()
-    if (!ended) fail('not_found')
-    this.#core.bus.publish('user', userId)
+    await change(this.#core, undefined, async (within, report) => {
+      const own = within.deleteFrom('sessions').where('id', '=', id).where('user_id', '=', userId)
+      if (!(await own.returning('id').executeTakeFirst())) fail('not_found')
+      report({ topic: 'user', id: userId })
+    })
   }
 
   /** Whether this user has a live session from this address: an address that the user is known to use. */
@@ -221,7 +220,7 @@ export class Sessions {
  * Also deletes pending login steps. Call it in the transaction of the change that ends the sessions; publish topic `user` after the
  * commit.
  */
-export async function deleteSessions(within: Queries, userId: number, exceptToken = ''): Promise<void> {
+export async function deleteSessions(within: Within, userId: number, exceptToken = ''): Promise<void> {
   await within.deleteFrom('sessions').where('user_id', '=', userId).where('token_hash', '!=', sha256(exceptToken)).execute()
   await deleteSteps(within, userId)
 }

@@ -1,4 +1,4 @@
-import type { Queries } from '../../base/db/open.ts'
+import type { Within } from '../../base/db/open.ts'
 import { deleteCodes } from './mailed-codes.ts'
 import { deleteSessions } from './sessions.ts'
 
@@ -16,7 +16,7 @@ interface NewPassword {
  * `user` after the commit.
  */
 export async function setPassword(
-  within: Queries,
+  within: Within,
   userId: number,
   { password_hash, mustChange, keepSession }: NewPassword,
 ): Promise<void> {

@@ -9,6 +9,7 @@ import { isUniqueViolation } from '../../../base/db/failures.ts'
 import type { Within } from '../../../base/db/open.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
+import { change } from '../../../base/options/change.ts'
 import type { Caller, Core } from '../../../base/options/core.ts'
 import { recordLog } from '../../../usage/log/log.ts'
 import { lockUser } from '../lock-user.ts'
@@ -34,7 +35,7 @@ export async function bindIdentity(
   caller: Caller,
   { provider, profile }: { provider: IdentityProvider; profile: Profile },
 ): Promise<void> {
-  await core.db.transaction().execute(async (within) => {
+  await change(core, caller, async (within, report) => {
     const { numUpdatedRows } = await within
       .updateTable('users')
       .set({ [identityColumns[provider]]: profile.subject })
@@ -48,14 +49,14 @@ export async function bindIdentity(
     if (numUpdatedRows === 0n) fail('not_found')
     const { zh, en } = providerNames[provider]
     await note(core, within, caller, `绑定了 ${zh} 账户 ${profile.subject} / Bound the ${en} account ${profile.subject}`)
+    report({ topic: 'user', id: caller.id })
   })
-  core.bus.publish('user', caller.id)
 }
 
 /** Removes a binding, unless it is the last login method of the user. Throws `nothing_changed`, `last_way_in`. */
 export async function unbindIdentity(core: Core, caller: Caller, provider: IdentityProvider): Promise<void> {
   const column = identityColumns[provider]
-  await core.db.transaction().execute(async (within) => {
+  await change(core, caller, async (within, report) => {
     const user = await lockUser(core, within, caller.id)
     if (user[column] === '') fail('nothing_changed')
     await within
@@ -66,8 +67,8 @@ export async function unbindIdentity(core: Core, caller: Caller, provider: Ident
     await requireLoginMethod(core, within, caller.id)
     const { zh, en } = providerNames[provider]
     await note(core, within, caller, `解绑了 ${zh} 账户 ${user[column]} / Unbound the ${en} account ${user[column]}`)
+    report({ topic: 'user', id: caller.id })
   })
-  core.bus.publish('user', caller.id)
 }
 
 async function note(core: Core, within: Within, caller: Caller, content: string): Promise<void> {

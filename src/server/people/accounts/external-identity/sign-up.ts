@@ -5,6 +5,7 @@ import { role } from '../../../../contract/roles.ts'
 import type { Language } from '../../../../contract/text.ts'
 import type { Row } from '../../../base/db/schema.ts'
 import { AppError, fail } from '../../../base/lib/failure.ts'
+import { change } from '../../../base/options/change.ts'
 import { completeLogin, type LoginClient, type SignedIn } from '../complete-login.ts'
 import { withSetting } from '../setting.ts'
 import type { Accounts } from '../sign-in.ts'
@@ -62,16 +63,15 @@ async function register(
   tries: number,
 ): Promise<void> {
   const username = preferredName(profile, tries) ?? drawName(provider)
-  const id = await accounts.db.transaction().execute(async (within) => {
+  await change(accounts, undefined, async (within, report) => {
     const inviter_id = await findInviter(within, affCode.trim())
     const more = { inviter_id, setting: withSetting('', { language }), [identityColumns[provider]]: profile.subject }
     // No password matches an empty hash.
     const user = { username, displayName: displayName(profile.name), password_hash: '', role: role.ordinary, at: accounts.now() }
     const userId = await createUser(within, { ...user, more })
     await grantSignUpBonus(accounts, within, { userId, username, inviterId: inviter_id })
-    return userId
+    report({ topic: 'user', id: userId })
   })
-  accounts.bus.publish('user', id)
 }
 
 /**
