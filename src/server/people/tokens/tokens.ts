@@ -17,6 +17,7 @@ import { fail } from '../../base/lib/failure.ts'
 import { newTokenKey } from '../../base/lib/secrets/ids.ts'
 import { sha256 } from '../../base/lib/secrets/secrets.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
+import { change } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import { findUserFor } from '../accounts/find-users.ts'
 import { readInput } from './input.ts'
@@ -140,17 +141,17 @@ export async function createToken(
 
   const key = newTokenKey()
   const now = seconds(core.now())
-  const row = await core.db.transaction().execute(async (trx) => {
+  const row = await change(core, undefined, async (within, report) => {
     // The ciphertext is bound to the row's id, which exists only after the insert.
-    const { id } = await trx
+    const { id } = await within
       .insertInto('tokens')
       .values({ ...values, user_id: userId, key_hash: sha256(key), key_sealed: '', created_time: now, accessed_time: now })
       .returning('id')
       .executeTakeFirstOrThrow()
     const key_sealed = core.secrets.seal(key, keyPlace(id))
-    return trx.updateTable('tokens').set({ key_sealed }).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
+    report({ topic: 'token', id })
+    return within.updateTable('tokens').set({ key_sealed }).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
   })
-  core.bus.publish('token', row.id)
   return presentToken(core, row)
 }
 
@@ -198,24 +199,25 @@ export async function changeTokens(
   { userId, ids, action }: { userId: number; ids: readonly number[]; action: BatchAction },
 ): Promise<number> {
   const now = seconds(core.now())
-  const changed = await core.db
-    .updateTable('tokens')
-    .set(action === 'delete' ? { deleted_at: now } : { status: action === 'enable' ? tokenStatus.enabled : tokenStatus.disabled })
-    .where('id', 'in', locked(core, core.db.selectFrom('tokens').select('id').where('id', 'in', ids).orderBy('id')))
-    .where('user_id', '=', userId)
-    .where('deleted_at', 'is', null)
-    .$if(action === 'disable', (query) => query.where('status', '<>', tokenStatus.disabled))
-    .$if(action === 'enable', (query) =>
-      query
-        .where('status', '<>', tokenStatus.enabled)
-        .where((eb) => eb.or([eb('expired_time', '=', neverExpires), eb('expired_time', '>=', now)]))
-        .where((eb) => eb.or([eb('unlimited_quota', '=', 1), eb('remain_quota', '>', 0)])),
-    )
-    .returning('id')
-    .execute()
-
-  for (const { id } of changed) core.bus.publish('token', id)
-  return changed.length
+  return change(core, undefined, async (within, report) => {
+    const changed = await within
+      .updateTable('tokens')
+      .set(action === 'delete' ? { deleted_at: now } : { status: action === 'enable' ? tokenStatus.enabled : tokenStatus.disabled })
+      .where('id', 'in', locked(core, within.selectFrom('tokens').select('id').where('id', 'in', ids).orderBy('id')))
+      .where('user_id', '=', userId)
+      .where('deleted_at', 'is', null)
+      .$if(action === 'disable', (query) => query.where('status', '<>', tokenStatus.disabled))
+      .$if(action === 'enable', (query) =>
+        query
+          .where('status', '<>', tokenStatus.enabled)
+          .where((eb) => eb.or([eb('expired_time', '=', neverExpires), eb('expired_time', '>=', now)]))
+          .where((eb) => eb.or([eb('unlimited_quota', '=', 1), eb('remain_quota', '>', 0)])),
+      )
+      .returning('id')
+      .execute()
+    for (const { id } of changed) report({ topic: 'token', id })
+    return changed.length
+  })
 }
 
 /** The token as its owner sees it, with the key in clear. */
@@ -251,18 +253,14 @@ function ownTokens(db: Queries, userId: number) {
 async function changeToken(
   core: Core,
   { userId, id }: { userId: number; id: number },
-  change: (before: TokenRow) => Change,
+  changesOf: (before: TokenRow) => Change,
 ): Promise<Token> {
-  const row = await core.db.transaction().execute(async (trx) => {
-    const before = await locked(core, ownTokens(trx, userId).selectAll().where('id', '=', id)).executeTakeFirst()
-    return trx
-      .updateTable('tokens')
-      .set(change(before ?? fail('not_found')))
-      .where('id', '=', id)
-      .returningAll()
-      .executeTakeFirstOrThrow()
+  const row = await change(core, undefined, async (within, report) => {
+    const before = await locked(core, ownTokens(within, userId).selectAll().where('id', '=', id)).executeTakeFirst()
+    const changes = changesOf(before ?? fail('not_found'))
+    report({ topic: 'token', id })
+    return within.updateTable('tokens').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
   })
-  core.bus.publish('token', id)
   return presentToken(core, row)
 }
 
