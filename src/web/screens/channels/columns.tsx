@@ -1,3 +1,4 @@
+import { Group } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ChannelHealth } from '../../../contract/entities/call-statistics.ts'
@@ -114,7 +115,7 @@ function Name({ channel, onTag, onKeys, changes, onChanges }: { channel: Channel
   const { id, name, tag, keys_total: total, keys_enabled: enabled } = channel
   const change = changes.find(({ channel_id }) => channel_id === id)
   return (
-    <div className={styles.name}>
+    <Group gap="0.25rem 0.5rem">
       <Link to="/channel/edit/$id" params={{ id: String(id) }} search resetScroll={false} className={styles.link}>
         {name}
       </Link>
@@ -145,7 +146,7 @@ function Name({ channel, onTag, onKeys, changes, onChanges }: { channel: Channel
       {channel.lacking.length > 0 && <Lacking channel={channel} />}
       {Object.keys(channel.prompt_additions).length > 0 && <PromptAdditions channel={channel} />}
       <Ending channel={channel} />
-    </div>
+    </Group>
   )
 }
 
@@ -282,7 +283,7 @@ function Used({ channel, types }: { channel: Channel; types: readonly ChannelTyp
   return (
     <span className={shared.nowrap}>
       <QuotaText units={channel.used_quota} />
-      <span className={styles.quiet}>
+      <span className={shared.aside}>
         {' / '}
         {tells ? <Balance channel={channel} /> : '–'}
       </span>

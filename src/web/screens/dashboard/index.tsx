@@ -1,4 +1,4 @@
-import { ActionIcon, Button, SegmentedControl, Skeleton, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, SegmentedControl, Skeleton, Stack, Tooltip } from '@mantine/core'
 import { IconChartBar, IconDownload, IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useMemo } from 'react'
@@ -154,7 +154,7 @@ function Charts({ sums, before, view, change }: ChartsProps) {
   const total = say('total', { value: format(figureOf(sums.total, metric)) })
 
   return (
-    <div className={styles.panels}>
+    <Stack>
       <div className={styles.filters} style={{ marginBottom: 0 }}>
         <SegmentedControl
           aria-label={say('by')}
@@ -211,7 +211,7 @@ function Charts({ sums, before, view, change }: ChartsProps) {
           </Panel>
         </>
       )}
-    </div>
+    </Stack>
   )
 }
 

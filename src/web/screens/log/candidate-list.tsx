@@ -159,11 +159,11 @@ export function ChannelLink({ id, names }: { id: number; names: ChannelNames }) 
   const name = names[id]
   if (name === undefined) return <span>{say('attemptChannel', { channel: id })}</span>
   return (
-    <span className={styles.channelName}>
+    <span>
       <Link to="/channel/edit/$id" params={{ id: String(id) }} className={styles.attemptChannel}>
         {name}
       </Link>{' '}
-      <span className={shared.note}>#{id}</span>
+      <span className={`${shared.note} ${shared.nowrap}`}>#{id}</span>
     </span>
   )
 }

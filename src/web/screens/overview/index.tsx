@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Skeleton } from '@mantine/core'
+import { Button, SegmentedControl, Skeleton, Stack } from '@mantine/core'
 import { IconActivityHeartbeat } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type Consumer, type Overview, overviewPeriods } from '../../../contract/entities/call-statistics.ts'
@@ -57,7 +57,7 @@ function Content({ overview, onMonth }: { overview: Overview; onMonth: () => voi
   const { from, users, models, tokens, current, failing } = overview
   if (current.requests === 0 && failing.length === 0)
     return (
-      <div className={styles.panels}>
+      <Stack>
         <Empty
           icon={<IconActivityHeartbeat />}
           title={say('emptyTitle')}
@@ -69,11 +69,11 @@ function Content({ overview, onMonth }: { overview: Overview; onMonth: () => voi
           }
         />
         <RunningPanel />
-      </div>
+      </Stack>
     )
   const of = (name: string) => (consumer: Consumer) => ({ [name]: consumer.name })
   return (
-    <div className={styles.panels}>
+    <Stack>
       <Figures overview={overview} />
       <div className={styles.halves}>
         <FailingPanel overview={overview} />
@@ -85,6 +85,6 @@ function Content({ overview, onMonth }: { overview: Overview; onMonth: () => voi
         <TopPanel title={say('tokens')} consumers={tokens} searchOf={of('token_name')} from={from} />
       </div>
       <RunningPanel />
-    </div>
+    </Stack>
   )
 }

@@ -56,7 +56,7 @@ export function CheckView({ id, onEdit }: Props) {
       <PageHeader
         title={check.name}
         description={
-          <span className={styles.facts}>
+          <span className={shared.facts}>
             <CheckState check={check} />
             <span className={shared.code}>{check.models.join(', ')}</span>
             <span>{intervalText(check.interval_minutes, say)}</span>

@@ -21,7 +21,7 @@ export function useColumns(): Column<Redemption>[] {
       sortKey: 'name',
       heads: true,
       width: 120,
-      cell: ({ name }) => <span className={styles.name}>{name}</span>,
+      cell: ({ name }) => <span className={shared.name}>{name}</span>,
     },
     { key: 'status', inCard: 'state', title: say('status'), cell: (code) => <Status code={code} /> },
     {

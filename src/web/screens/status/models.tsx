@@ -5,6 +5,7 @@ import type { StatusPage } from '../../../contract/entities/status-page.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { Empty } from '../../ui/empty.tsx'
 import { Panel } from '../../ui/panel.tsx'
+import shared from '../../ui/shared.module.css'
 import { DayAxis, DayStrip, shareText } from './day-strip.tsx'
 import { type StatusRow, statusRows } from './rows.ts'
 import { StateTag } from './state.tsx'
@@ -40,7 +41,7 @@ export function Models({ page: { groups, first_day: firstDay } }: { page: Status
         <Empty title={say('noMatch')} />
       ) : (
         <Panel title={say('models')} aside={<span className={styles.quiet}>{say('modelCount', { count: shown.length })}</span>}>
-          <ul className={styles.models}>
+          <ul className={`${shared.list} ${styles.models}`}>
             {shown.map((row) => (
               <ModelRow key={row.key} row={row} firstDay={firstDay} />
             ))}

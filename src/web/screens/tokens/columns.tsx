@@ -5,6 +5,7 @@ import { useText } from '../../lib/i18n.ts'
 import type { Column } from '../../ui/listing.ts'
 import { QuotaText } from '../../ui/quota-text.tsx'
 import { OwnTokenTag } from '../../ui/recording/recorded-tag.tsx'
+import shared from '../../ui/shared.module.css'
 import { HintTag, StatusTag } from '../../ui/status-tag.tsx'
 import { Tag } from '../../ui/tag.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -21,7 +22,7 @@ export function useColumns(): Column<Token>[] {
       title: say('name'),
       sortKey: 'name',
       width: 140,
-      cell: ({ name }) => <span className={styles.name}>{name}</span>,
+      cell: ({ name }) => <span className={shared.name}>{name}</span>,
     },
     { key: 'status', inCard: 'state', title: say('status'), cell: (token) => <Status token={token} /> },
     { key: 'group', title: say('group'), hideable: true, cell: ({ group }) => <Group group={group} /> },

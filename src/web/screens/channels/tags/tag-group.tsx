@@ -5,8 +5,8 @@ import { useQuotaFormat } from '../../../lib/format.ts'
 import { useText } from '../../../lib/i18n.ts'
 import type { RowGroup } from '../../../ui/listing.ts'
 import { useQuotaHint } from '../../../ui/quota-text.tsx'
+import shared from '../../../ui/shared.module.css'
 import { Tag } from '../../../ui/tag.tsx'
-import styles from '../channels.module.css'
 import { texts } from '../texts.ts'
 import { TagActions } from './tag-actions.tsx'
 import type { Tagged } from './tagged.ts'
@@ -22,10 +22,10 @@ export function useTagGroups(rows: readonly Channel[], onEdit: (tagged: Tagged) 
     const enabled = channels.filter(({ status }) => status === channelStatus.enabled).length
     const used = channels.reduce((sum, channel) => sum + channel.used_quota, 0)
     const title = (
-      <span className={styles.group}>
+      <span className={shared.facts}>
         {tag === '' ? <Tag>{say('noTag')}</Tag> : <Tag color={colorOf(tag)}>{say('tagGroup', { tag })}</Tag>}
-        <span className={styles.quiet}>{say('tagEnabled', { enabled, count: channels.length })}</span>
-        <span className={styles.quiet} title={hintOf(used)}>
+        <span className={shared.aside}>{say('tagEnabled', { enabled, count: channels.length })}</span>
+        <span className={shared.aside} title={hintOf(used)}>
           {say('tagUsed', { used: format(used) })}
         </span>
       </span>

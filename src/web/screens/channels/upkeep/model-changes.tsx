@@ -9,6 +9,7 @@ import { formatTime } from '../../../lib/times.ts'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { Empty } from '../../../ui/empty.tsx'
 import { ErrorView } from '../../../ui/error-view.tsx'
+import shared from '../../../ui/shared.module.css'
 import { Tag } from '../../../ui/tag.tsx'
 import { texts } from './texts.ts'
 import styles from './upkeep.module.css'
@@ -69,9 +70,9 @@ function ChannelChanges({ change: { channel_id: id, name, added, removed, checke
     <section className={styles.change} aria-label={name}>
       <header className={styles.changeHead}>
         <h3 className={styles.changeName}>
-          {name} <span className={styles.quiet}>#{id}</span>
+          {name} <span className={`${shared.note} ${shared.aside}`}>#{id}</span>
         </h3>
-        <span className={styles.quiet}>{say('checkedAt', { time: formatTime(checked_at) })}</span>
+        <span className={shared.note}>{say('checkedAt', { time: formatTime(checked_at) })}</span>
       </header>
       {(['added', 'removed'] as const).map((kind) => {
         const models = kind === 'added' ? added : removed

@@ -8,6 +8,7 @@ import { confirm } from '../../../ui/confirm.tsx'
 import { ErrorView } from '../../../ui/error-view.tsx'
 import { Facts } from '../../../ui/facts.tsx'
 import { Panel } from '../../../ui/panel.tsx'
+import shared from '../../../ui/shared.module.css'
 import { TimeText } from '../../../ui/time-text.tsx'
 import { NewerChanges, shownPrices } from './newer-changes.tsx'
 import { newerTexts } from './newer-texts.ts'
@@ -69,7 +70,7 @@ function Dated({ date, children }: { date: string; children: ReactNode }) {
   return (
     <span className={styles.fact}>
       {date}
-      <small className={styles.quiet}>{children}</small>
+      <small className={shared.aside}>{children}</small>
     </span>
   )
 }

@@ -1,6 +1,7 @@
 import { IconArrowNarrowRight } from '@tabler/icons-react'
 import { useText } from '../../../lib/i18n.ts'
 import { usdText } from '../../../lib/prices.ts'
+import shared from '../../../ui/shared.module.css'
 import { Tag } from '../../../ui/tag.tsx'
 import { changeOf } from './price-rows.ts'
 import styles from './prices.module.css'
@@ -20,10 +21,10 @@ interface PriceChangeProps {
 export function PriceChange({ now, becomes, before = '–', stacked = false }: PriceChangeProps) {
   const say = useText(texts)
   const change = changeOf(now, becomes)
-  if (change === 0) return <span className={styles.quiet}>{usdText(becomes)}</span>
+  if (change === 0) return <span className={shared.aside}>{usdText(becomes)}</span>
   return (
     <span className={styles.price} data-stacked={stacked}>
-      <span className={styles.quiet}>{now === null ? before : usdText(now)}</span>
+      <span className={shared.aside}>{now === null ? before : usdText(now)}</span>
       <IconArrowNarrowRight size={14} className={styles.arrow} role="img" aria-label={say('becomes')} />
       <strong>{usdText(becomes)}</strong>
       {change !== undefined && <Tag color={change > 0 ? 'red' : 'green'}>{percentText(change)}</Tag>}

@@ -2,6 +2,7 @@ import type { PriceProposal } from '../../../../contract/routes/pricing.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { usdText } from '../../../lib/prices.ts'
 import type { Column } from '../../../ui/listing.ts'
+import shared from '../../../ui/shared.module.css'
 import { PriceChange } from './price-change.tsx'
 import type { PriceName } from './price-rows.ts'
 import styles from './prices.module.css'
@@ -34,8 +35,8 @@ export function usePriceColumns(proposals: readonly PriceProposal[]): Column<Pri
       cell: ({ model, vendor, steps_above: above }) => (
         <span className={styles.model}>
           {model}
-          <small className={styles.quiet}>{vendor}</small>
-          {above !== null && <small className={styles.quiet}>{say('steps', { count: above.toLocaleString('en-US') })}</small>}
+          <small className={shared.aside}>{vendor}</small>
+          {above !== null && <small className={shared.aside}>{say('steps', { count: above.toLocaleString('en-US') })}</small>}
         </span>
       ),
     },

@@ -2,6 +2,7 @@ import type { PriceChange, TokenPrices } from '../../../../contract/routes/prici
 import { useText } from '../../../lib/i18n.ts'
 import { usdText } from '../../../lib/prices.ts'
 import type { Column } from '../../../ui/listing.ts'
+import shared from '../../../ui/shared.module.css'
 import { Tag } from '../../../ui/tag.tsx'
 import { newerTexts } from './newer-texts.ts'
 import { PriceChange as PriceChangeView } from './price-change.tsx'
@@ -35,7 +36,7 @@ function Model({ change: { model, vendor, from, served, before, after, warning }
   return (
     <span className={styles.model}>
       {model}
-      <small className={styles.quiet}>{[vendor, ...(from === '' ? [] : [say('from', { date: from })])].join(' · ')}</small>
+      <small className={shared.aside}>{[vendor, ...(from === '' ? [] : [say('from', { date: from })])].join(' · ')}</small>
       <Steps before={before?.steps ?? []} after={after?.steps ?? []} />
       <span className={styles.tags}>
         {warning && <Tag color="red">{say(warning)}</Tag>}
@@ -57,15 +58,16 @@ function Steps({ before, after }: { before: StepsOf; after: StepsOf }) {
     say('steps', { count: above.toLocaleString('en-US'), input: usdText(input), output: usdText(output) })
   const stay = new Set(after.map(text))
   const gone = before.map(text).filter((line) => !stay.has(line))
+  const aside = `${shared.note} ${shared.aside}`
   return (
     <>
       {gone.map((line) => (
-        <del key={line} className={styles.step}>
+        <del key={line} className={aside}>
           {line}
         </del>
       ))}
       {[...stay].map((line) => (
-        <span key={line} className={styles.step}>
+        <span key={line} className={aside}>
           {line}
         </span>
       ))}
@@ -77,5 +79,5 @@ function Price({ change: { before, after }, name }: { change: PriceChange; name:
   const was = before?.prices[name] ?? null
   const becomes = after?.prices[name] ?? null
   if (becomes !== null) return <PriceChangeView now={was} becomes={becomes} stacked />
-  return was === null ? null : <del className={styles.quiet}>{usdText(was)}</del>
+  return was === null ? null : <del className={shared.aside}>{usdText(was)}</del>
 }
