@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterEach, expect, it } from 'vitest'
 import { eachDatabase } from '../../../../test/helpers/databases.ts'
@@ -138,4 +139,23 @@ eachDatabase('a change', (fresh) => {
     expect([await silences(), messages]).toEqual([[{ comment: 'repeated' }], [id]])
     expect(await audited()).toHaveLength(1)
   })
+})
+
+it('is published by hand only where one transaction is not the whole change', () => {
+  const server = new URL('../../', import.meta.url)
+  const publishing = readdirSync(server, { recursive: true, encoding: 'utf8' })
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .filter((path) => readFileSync(new URL(path, server), 'utf8').includes('bus.publish('))
+  expect(publishing.sort()).toEqual([
+    'base/options/change.ts',
+    // Refunds change balances, which the ledger reads again first.
+    'gateway/tasks/advance.ts',
+    // One commit has the charges of many requests, which exhaust tokens.
+    'money/ledger/postgres/postgres-store.ts',
+    'money/ledger/sqlite/sqlite-store.ts',
+    'money/ledger/write-off.ts',
+    // An import writes everything in batches.
+    'run/import/run.ts',
+  ])
 })

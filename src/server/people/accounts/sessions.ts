@@ -216,10 +216,7 @@ export class Sessions {
   }
 }
 
-/**
- * Also deletes pending login steps. Call it in the transaction of the change that ends the sessions; publish topic `user` after the
- * commit.
- */
+/** Also deletes pending login steps. Call it in the change that ends the sessions, and report topic `user` there. */
 export async function deleteSessions(within: Within, userId: number, exceptToken = ''): Promise<void> {
   await within.deleteFrom('sessions').where('user_id', '=', userId).where('token_hash', '!=', sha256(exceptToken)).execute()
   await deleteSteps(within, userId)

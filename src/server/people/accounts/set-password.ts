@@ -12,8 +12,8 @@ interface NewPassword {
 
 /**
  * Gives a user another password, and ends what the old one has opened: the sessions, the system access token, logins that have begun,
- * and mailed codes and links. Every change of a password goes through here. Call it in the transaction of the change; publish topic
- * `user` after the commit.
+ * and mailed codes and links. Every change of a password goes through here. Call it in the change of an account, and report topic
+ * `user` there.
  */
 export async function setPassword(
   within: Within,
