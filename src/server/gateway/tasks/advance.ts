@@ -1,6 +1,8 @@
 import { logType } from '../../../contract/entities/log.ts'
 import type { Within } from '../../base/db/open.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
+import { change } from '../../base/options/change.ts'
+import type { Core } from '../../base/options/core.ts'
 import { quotaText } from '../../money/ledger/quota-text.ts'
 import { type Refund, refundCharge } from '../../money/ledger/refund.ts'
 import { recordLog } from '../../usage/log/log.ts'
@@ -16,26 +18,25 @@ export type Details = Readonly<Record<string, string | number>>
  * failure refunds the task's charge in the same transaction. Returns whether the state changed.
  */
 export async function advanceTask(
-  app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
+  app: Core & Pick<RelayParts, 'ledger'>,
   table: TaskTable,
   { task, seen, details = {} }: { task: TaskRow; seen: SeenState; details?: Details },
 ): Promise<boolean> {
   const next = nextState(task, seen)
   if (!next) return false
-  const { isChanged, refund } = await app.db.transaction().execute(async (within) => {
+  const { isChanged, refund } = await change(app, undefined, async (within, report) => {
     if (!(await writeState(app, within, { table, task, next, details }))) return { isChanged: false, refund: undefined }
-    return { isChanged: true, refund: next.status === 'FAILURE' ? await giveBack(app, within, table, task) : undefined }
+    const refund = next.status === 'FAILURE' ? await giveBack(app, within, table, task) : undefined
+    if (refund && refund.tokenId !== 0) report({ topic: 'token', id: refund.tokenId })
+    return { isChanged: true, refund }
   })
-  if (refund) {
-    app.ledger.refresh({ userId: refund.userId, tokenId: refund.tokenId, budgets: true })
-    if (refund.tokenId !== 0) app.bus.publish('token', refund.tokenId)
-  }
+  if (refund) app.ledger.refresh({ userId: refund.userId, tokenId: refund.tokenId, budgets: true })
   return isChanged
 }
 
 /** Ends a task as failed for a reason of this server, not of the upstream. */
 export function failTask(
-  app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
+  app: Core & Pick<RelayParts, 'ledger'>,
   table: TaskTable,
   task: TaskRow,
   failReason: string,

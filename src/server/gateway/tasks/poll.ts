@@ -56,7 +56,7 @@ async function dueTasks(app: Pick<RelayParts, 'db' | 'now'>, table: TaskTable): 
 
 /** Ends tasks whose process died before it could store the upstream's id; they are refunded if they were charged. */
 async function closeUnnamed(
-  app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'logger' | 'now' | 'options'>,
+  app: Core & Pick<RelayParts, 'ledger'>,
   table: TaskTable,
   tasks: readonly TaskRow[],
 ): Promise<void> {
@@ -146,7 +146,7 @@ async function askFor(
  * not answered for them, the later.
  */
 async function closeOld(
-  app: Pick<RelayParts, 'bus' | 'db' | 'ledger' | 'now' | 'options'>,
+  app: Core & Pick<RelayParts, 'ledger'>,
   table: TaskTable,
   tasks: readonly TaskRow[],
   answered?: ReadonlyMap<string, unknown>,
