@@ -15,7 +15,7 @@ import { readModelMapping, readNames } from './read-columns.ts'
 
 /** Reading channels for the console. Nothing here decrypts a key, and all rows are returned through `presentChannels`. */
 export interface ChannelFilter {
-  /** The id, or part of the name in any case; '' for any, as for all texts here. */
+  /** The id, or part of the name or of the address in any case; '' for any, as for all texts here. */
   readonly keyword: string
   /** Part of the list of models, in any case. */
   readonly model: string
@@ -161,7 +161,13 @@ function matching(db: Queries, { keyword, model, group, tag, status, type, test_
   return db
     .selectFrom('channels')
     .$if(keyword !== '', (query) =>
-      query.where((eb) => eb.or([containsText('name', keyword), ...(id === undefined ? [] : [eb('id', '=', id)])])),
+      query.where((eb) =>
+        eb.or([
+          containsText('name', keyword),
+          containsText('base_url', keyword),
+          ...(id === undefined ? [] : [eb('id', '=', id)]),
+        ]),
+      ),
     )
     .$if(model !== '', (query) => query.where(containsText('models', model)))
     .$if(group !== '', (query) => query.where(hasMember(group)))
