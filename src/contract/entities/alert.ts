@@ -28,6 +28,8 @@ interface AlertRuleText {
   readonly steps?: readonly string[]
   /** It is sent once, unless its settings say how often it is sent again. */
   readonly isSentOnce?: true
+  /** Offered to be enabled together with the others that every site should have. */
+  readonly isRecommended?: true
   /** The text about each subject, with the parameters `{name}`, `{value}`, `{threshold}`; the note of the alert follows it. */
   readonly says: Text
 }
@@ -117,11 +119,14 @@ const alertRules = {
     { zh: '模型响应慢', en: 'Slow model' },
     { zh: '模型 {name} 的 p95 为 {value}，超过 {threshold}', en: 'Model {name} has a p95 of {value}, above {threshold}' },
   ),
-  'site-success': successRule(
-    'site',
-    { zh: '全站成功率低', en: 'Low success rate of the site' },
-    { zh: '全站成功率为 {value}，低于 {threshold}', en: 'The success rate is {value}, below {threshold}' },
-  ),
+  'site-success': {
+    isRecommended: true,
+    ...successRule(
+      'site',
+      { zh: '全站成功率低', en: 'Low success rate of the site' },
+      { zh: '全站成功率为 {value}，低于 {threshold}', en: 'The success rate is {value}, below {threshold}' },
+    ),
+  },
   'site-p95': p95Rule(
     'site',
     { zh: '全站响应慢', en: 'Slow site' },
@@ -140,6 +145,7 @@ const alertRules = {
     says: { zh: '{name} 已熔断，涉及 {value} 个密钥', en: '{name}: the breaker is open for {value} {value|key|keys}' },
   },
   'channel-disabled': {
+    isRecommended: true,
     label: { zh: '渠道被自动禁用', en: 'Channel disabled automatically' },
     help: { zh: '渠道重新启用后恢复。', en: 'Resolved when the channel is enabled again.' },
     subject: 'channel',
@@ -212,6 +218,7 @@ const alertRules = {
     },
   },
   'ledger-difference': {
+    isRecommended: true,
     label: { zh: '账本不一致', en: 'Ledger difference' },
     help: {
       zh: '余额与账本之和不同，账本缺少记录，或日志文件已损坏并被移开。',
@@ -236,6 +243,7 @@ const alertRules = {
     says: { zh: '最近一次备份已过去 {value}，超过 {threshold}', en: 'The last backup is {value} old, more than {threshold}' },
   },
   'job-failed': {
+    isRecommended: true,
     label: { zh: '任务失败', en: 'Job failed' },
     help: { zh: '定时任务最近一次运行失败或超时。', en: 'The last run of a scheduled job failed or timed out.' },
     subject: 'job',
@@ -245,6 +253,7 @@ const alertRules = {
     says: { zh: '任务 {name} 失败', en: 'The job {name} failed' },
   },
   'disk-space': {
+    isRecommended: true,
     label: { zh: '磁盘空间不足', en: 'Low disk space' },
     help: { zh: '数据目录所在磁盘的可用空间。', en: 'Free space on the disk of the data folder.' },
     subject: 'node',
@@ -302,6 +311,7 @@ const alertRules = {
     },
   },
   certificate: {
+    isRecommended: true,
     label: { zh: '渠道证书即将过期', en: 'Channel certificate expiring' },
     help: {
       zh: '每 12 小时检查一次启用渠道的 TLS 证书。',

@@ -1,14 +1,16 @@
-import { Stack } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { IconBellOff, IconPencil, IconSend } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import { type AlertRule, alertRuleText } from '../../../contract/entities/alert.ts'
+import { call } from '../../lib/call.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { read, useWrite } from '../../lib/query.ts'
+import { invalidate, read, useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { useList } from '../../ui/list-rows.ts'
 import type { Column } from '../../ui/listing.ts'
+import { Notice } from '../../ui/notice.tsx'
 import { actionIcon, type RowAction } from '../../ui/row-action.ts'
 import { RowActions } from '../../ui/row-actions.tsx'
 import { toggleAction } from '../../ui/row-common-actions.tsx'
@@ -35,6 +37,7 @@ export function RulesTab() {
   const close = () => setOpened(undefined)
   return (
     <Stack gap="lg">
+      <Recommended rules={list.rows ?? []} />
       <DataTable
         label={say('tabRules')}
         columns={useColumns()}
@@ -60,6 +63,43 @@ export function RulesTab() {
         }
       </SideDrawer>
     </Stack>
+  )
+}
+
+/** On a site without any rule, those that every site should have are enabled by one click. */
+function Recommended({ rules }: { rules: readonly AlertRule[] }) {
+  const say = useText(texts)
+  const local = useLocal()
+  const client = useQueryClient()
+  const [isBusy, setBusy] = useState(false)
+  const recommended = rules.filter(({ rule }) => alertRuleText(rule).isRecommended)
+  if (recommended.length === 0 || rules.some(({ enabled }) => enabled)) return null
+
+  async function enable(): Promise<void> {
+    setBusy(true)
+    try {
+      for (const { rule, firing: _firing, ...settings } of recommended)
+        await call('PUT /api/alert/rule/:rule', { params: { rule }, body: { ...settings, enabled: true } })
+      toast.success(say('recommendedDone', { count: recommended.length }))
+    } catch (cause) {
+      toast.failure(cause)
+    } finally {
+      setBusy(false)
+      await invalidate(client, ['GET /api/alert/rule/'])
+    }
+  }
+
+  return (
+    <Notice
+      title={say('recommended')}
+      action={
+        <Button size="compact-md" loading={isBusy} onClick={() => void enable()}>
+          {say('recommendedEnable')}
+        </Button>
+      }
+    >
+      {recommended.map(({ rule }) => local(alertRuleText(rule).label)).join(' · ')}
+    </Notice>
   )
 }
 

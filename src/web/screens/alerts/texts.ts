@@ -10,6 +10,10 @@ export const texts = defineTexts({
   tabHistory: ['历史', 'History'],
   tabWebhooks: ['事件 Webhook', 'Event webhooks'],
 
+  recommended: ['推荐的告警', 'Recommended alerts'],
+  recommendedEnable: ['全部启用', 'Enable all'],
+  recommendedDone: ['已启用 {count} 条规则', '{count} {count|rule|rules} enabled'],
+
   rule: ['规则', 'Rule'],
   state: ['状态', 'Status'],
   off: ['未启用', 'Off'],
