@@ -27,7 +27,7 @@ export interface Route {
    * complete text of every refusal, for peers that would misread an envelope.
    */
   readonly text?: {
-    readonly type: 'text/csv' | 'text/plain' | 'application/x-ndjson' | 'image/svg+xml'
+    readonly type: 'text/csv' | 'text/plain' | 'application/x-ndjson' | 'image/svg+xml' | 'application/rss+xml'
     readonly fileName?: string
     /** Pages of other sites may embed it. */
     readonly isEmbedded?: true

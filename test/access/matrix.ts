@@ -80,6 +80,7 @@ const addresses = {
     /api/status                                 GET
     /api/status_page/                           GET
     /status/badge.svg                           GET
+    /status/incidents.rss                       GET
     /api/stripe/webhook                         POST
     /api/user/epay/notify                       GET POST
     /api/user/groups                            GET

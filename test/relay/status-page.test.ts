@@ -178,6 +178,27 @@ describe('readers of the status page', () => {
     expect([bare.groups, bare.incidents, bare.state]).toEqual([[], [], 'unknown'])
   })
 
+  it('subscribe to incidents as a feed, in which no text becomes markup, and which hides what guests do not see', async () => {
+    const upstream = await upstreamOfTest()
+    const { server } = await stage('sqlite', upstream.url, { channel: { group: 'default,svip', models: model } })
+    expect((await guest(server, '/status/incidents.rss')).status).toBe(404)
+    await setOption(server, 'StatusPagePublicEnabled', 'true')
+    const input = { kind: 'incident', state: 'identified', impact: 'outage' }
+    await server.call('POST /api/incident/', { ...input, title: 'Of svip', message: 'Hidden.', groups: ['svip'] })
+    const { id } = await server.call<{ id: number }>('POST /api/incident/', { ...input, title: '<b>Slow & late</b>', message: 'One.\nTwo.' })
+    await server.call(`POST /api/incident/${id}/update`, { state: 'resolved', message: 'Over.' })
+
+    const answer = await guest(server, '/status/incidents.rss')
+    expect(answer.headers.get('content-type')).toBe('application/rss+xml; charset=utf-8')
+    const text = await answer.text()
+    expect(text.match(/<item>/g)).toHaveLength(2)
+    expect(text).toContain(`<title>Resolved: &lt;b&gt;Slow &amp; late&lt;/b&gt;</title>`)
+    expect(text).toContain(`<guid isPermaLink="false">incident-${id}-2</guid>`)
+    expect(text).toContain('<description>One.\nTwo.</description>')
+    expect(text).not.toMatch(/svip|Hidden/)
+    expect(await (await guest(server, '/status/incidents.rss?lang=zh')).text()).toContain('<title>已解决: ')
+  })
+
   it('embed badges of the site and its models, in which no part of a URL becomes markup', async () => {
     const upstream = await upstreamOfTest()
     const { server } = await stage('sqlite', upstream.url)

@@ -22,6 +22,14 @@ export const statusPageRoutes = routes({
     reply: z.string(),
     text: { type: 'image/svg+xml', isEmbedded: true },
   },
+  'GET /status/incidents.rss': {
+    access: 'public',
+    summary: 'Incidents and maintenance that guests see, as RSS; `lang=zh` for Chinese',
+    cacheSeconds: 60,
+    query: z.object({ lang: queryText }),
+    reply: z.string(),
+    text: { type: 'application/rss+xml' },
+  },
   'GET /api/incident/': {
     access: 'admin',
     summary: 'List incidents and maintenance of the status page, newest first',

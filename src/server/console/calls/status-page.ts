@@ -1,8 +1,11 @@
 import type { Handlers } from '../../../contract/route.ts'
 import type { statusPageRoutes } from '../../../contract/routes/status-page.ts'
+import type { Language } from '../../../contract/text.ts'
+import { withoutTrailing } from '../../../contract/trailing.ts'
 import { oneBased } from '../../base/db/page.ts'
 import type { App } from '../../watch/parts.ts'
 import { drawBadge } from '../../watch/status-page/badge.ts'
+import { drawFeed } from '../../watch/status-page/feed.ts'
 import { changeIncident, deleteIncident, listIncidents, openIncident, updateIncident } from '../../watch/status-page/incidents.ts'
 import { viewOf } from '../../watch/status-page/view.ts'
 import { type Context, requireCaller } from './context.ts'
@@ -15,7 +18,14 @@ export const statusPageHandlers: Handlers<typeof statusPageRoutes, Context> = {
   // Without the caller's permissions, because other sites embed the badge for all their readers.
   async 'GET /status/badge.svg'({ app }, { query: { model, group, lang } }) {
     const page = viewOf(app, await app.statusSnapshots.read(), undefined)
-    return pieces(drawBadge(page, { model, group, language: lang.startsWith('zh') ? 'zh' : 'en' }))
+    return pieces(drawBadge(page, { model, group, language: languageOfQuery(lang) }))
+  },
+
+  // Without the caller's permissions, because a reader of feeds has none.
+  async 'GET /status/incidents.rss'({ app }, { query: { lang } }) {
+    const page = viewOf(app, await app.statusSnapshots.read(), undefined)
+    const { SystemName: site, ServerAddress } = app.options.current
+    return pieces(drawFeed(page, { site, address: withoutTrailing(ServerAddress, '/'), language: languageOfQuery(lang) }))
   },
 
   async 'GET /api/incident/'({ app }, { query: { p, page_size, ...wanted } }) {
@@ -41,6 +51,8 @@ async function shown<Result>({ statusSnapshots }: App, changing: Promise<Result>
   statusSnapshots.forget()
   return result
 }
+
+const languageOfQuery = (lang: string): Language => (lang.startsWith('zh') ? 'zh' : 'en')
 
 async function* pieces(text: string): AsyncGenerator<string> {
   yield text

@@ -1,5 +1,6 @@
 import { type ServiceState, type StatusPage, serviceStateLabels } from '../../../contract/entities/status-page.ts'
 import type { Language } from '../../../contract/text.ts'
+import { escapedXml } from '../../base/lib/bytes/escaped-xml.ts'
 
 const colors: Readonly<Record<ServiceState, string>> = {
   unknown: '#6b7280',
@@ -33,10 +34,10 @@ function draw({ label, text, color }: { label: string; text: string; color: stri
   const [left, right] = [widthOf(label), widthOf(text)]
   const width = left + right
   const written = (content: string, x: number, size: number) =>
-    `<text x="${x + size / 2}" y="14" textLength="${size - 12}" lengthAdjust="spacingAndGlyphs">${escaped(content)}</text>`
+    `<text x="${x + size / 2}" y="14" textLength="${size - 12}" lengthAdjust="spacingAndGlyphs">${escapedXml(content)}</text>`
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" role="img" aria-label="${escaped(`${label}: ${text}`)}">`,
-    `<title>${escaped(`${label}: ${text}`)}</title>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" role="img" aria-label="${escapedXml(`${label}: ${text}`)}">`,
+    `<title>${escapedXml(`${label}: ${text}`)}</title>`,
     `<clipPath id="edge"><rect width="${width}" height="${height}" rx="3"/></clipPath>`,
     `<g clip-path="url(#edge)"><rect width="${left}" height="${height}" fill="#374151"/>`,
     `<rect x="${left}" width="${right}" height="${height}" fill="${color}"/></g>`,
@@ -49,11 +50,4 @@ function draw({ label, text, color }: { label: string; text: string; color: stri
 function widthOf(text: string): number {
   const signs = [...text].reduce((sum, sign) => sum + ((sign.codePointAt(0) ?? 0) > 0x2e80 ? 12 : 6.6), 0)
   return Math.round(signs) + 12
-}
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-function escaped(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow them.
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\ufffe\uffff]/g, '').replace(/[&<>"']/g, (sign) => entities[sign] ?? '')
 }

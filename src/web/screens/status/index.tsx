@@ -4,8 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { isEnded } from '../../../contract/entities/incident.ts'
 import type { StatusPage } from '../../../contract/entities/status-page.ts'
+import { sitePath } from '../../lib/base-path.ts'
 import { ApiError, call } from '../../lib/call.ts'
-import { useText } from '../../lib/i18n.ts'
+import { useLanguage, useText } from '../../lib/i18n.ts'
 import { useMay, useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { formatTime } from '../../lib/times.ts'
@@ -62,6 +63,7 @@ function Private() {
 
 function Page({ page }: { page: StatusPage }) {
   const say = useText(texts)
+  const language = useLanguage()
   const isAdmin = useMay('admin')
   const current = page.incidents.filter(({ state }) => !isEnded(state))
   const past = page.incidents.filter(({ state }) => isEnded(state))
@@ -71,11 +73,18 @@ function Page({ page }: { page: StatusPage }) {
         title={say('title')}
         description={say('updated', { time: formatTime(page.updated_at) })}
         actions={
-          isAdmin && (
-            <Button component={Link} to="/incident" variant="default">
-              {say('manage')}
-            </Button>
-          )
+          <>
+            {page.is_public && (
+              <Button component="a" href={sitePath(`/status/incidents.rss?lang=${language}`)} variant="default">
+                {say('feed')}
+              </Button>
+            )}
+            {isAdmin && (
+              <Button component={Link} to="/incident" variant="default">
+                {say('manage')}
+              </Button>
+            )}
+          </>
         }
       />
       {!page.is_public && (

@@ -3,6 +3,7 @@ import { defineTexts } from '../../lib/i18n.ts'
 export const texts = defineTexts({
   title: ['服务状态', 'Service status'],
   updated: ['更新于 {time}；按天的统计以 UTC 日期为准。', 'Updated {time}. Days are in UTC.'],
+  feed: ['订阅（RSS）', 'Subscribe (RSS)'],
   manage: ['管理事件', 'Manage incidents'],
   private: ['状态页未公开', 'The status page is not public'],
   privateHint: ['本站没有公开服务状态。', 'This site does not publish its status.'],
