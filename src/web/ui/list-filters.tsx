@@ -1,6 +1,6 @@
-import { Button, Select, TextInput } from '@mantine/core'
+import { Button, Menu, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { IconAdjustmentsHorizontal, IconFilterOff, IconSearch } from '@tabler/icons-react'
+import { IconAdjustmentsHorizontal, IconFilterOff, IconPlus, IconSearch } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import { useText } from '../lib/i18n.ts'
 import { useNarrow } from '../lib/narrow.ts'
@@ -13,7 +13,7 @@ const FilterSheet = lazy(async () => ({ default: (await import('./filter-sheet.t
 
 export type Filter =
   | { readonly kind: 'search'; readonly name: string; readonly label: string; readonly width?: number }
-  | { readonly kind: 'text'; readonly name: string; readonly label: string; readonly width?: number }
+  | { readonly kind: 'text'; readonly name: string; readonly label: string; readonly width?: number; readonly more?: true }
   | {
       readonly kind: 'select'
       readonly name: string
@@ -23,6 +23,8 @@ export type Filter =
       readonly width?: number
       /** One of the choices is always selected. */
       readonly required?: true
+      /** In a wide window it is shown once it is added from the menu, or set. */
+      readonly more?: true
     }
   /** Two values, in unix seconds; 0 is open. */
   | { readonly kind: 'time'; readonly from: string; readonly to: string; readonly label: string }
@@ -41,18 +43,35 @@ export function ListFilters({ filters, values, onChange, onReset, filtered }: Li
   const say = useText(texts)
   const narrow = useNarrow()
   const [isOpen, setOpen] = useState(false)
+  const [added, setAdded] = useState<readonly string[]>([])
   const inputs = (shown: readonly Filter[]) =>
-    shown.map((filter) => <FilterInput key={nameOf(filter)} filter={filter} values={values} onChange={onChange} />)
+    shown.map((filter) => (
+      <FilterInput
+        key={nameOf(filter)}
+        filter={filter}
+        values={values}
+        onChange={onChange}
+        takesFocus={nameOf(filter) === added.at(-1)}
+      />
+    ))
+  const clear = () => {
+    setAdded([])
+    onReset()
+  }
   const reset = filtered && (
-    <Button variant="subtle" color="gray" leftSection={<IconFilterOff size={16} />} onClick={onReset}>
+    <Button variant="subtle" color="gray" leftSection={<IconFilterOff size={16} />} onClick={clear}>
       {say('reset')}
     </Button>
   )
   const inSheet = narrow ? filters.filter(({ kind }) => kind !== 'search') : []
   if (inSheet.length < sheetMin) {
+    const hidden = filters.filter(
+      (filter) => 'more' in filter && filter.more && !isSet(values[nameOf(filter)]) && !added.includes(nameOf(filter)),
+    )
     return (
       <search className={styles.filters}>
-        {inputs(filters)}
+        {inputs(filters.filter((filter) => !hidden.includes(filter)))}
+        {hidden.length > 0 && <AddFilter filters={hidden} onAdd={(name) => setAdded([...added, name])} />}
         {reset}
       </search>
     )
@@ -87,7 +106,34 @@ const halfMax = 180
 const nameOf = (filter: Filter): string => ('name' in filter ? filter.name : filter.from)
 const isSet = (value: SearchValue | undefined): boolean => value !== undefined && value !== '' && value !== 0
 
-function FilterInput({ filter, values, onChange }: Pick<ListFiltersProps, 'values' | 'onChange'> & { filter: Filter }) {
+/** The filters that are not shown yet, by name. */
+function AddFilter({ filters, onAdd }: { filters: readonly Filter[]; onAdd: (name: string) => void }) {
+  const say = useText(texts)
+  return (
+    <Menu position="bottom-start">
+      <Menu.Target>
+        <Button variant="default" leftSection={<IconPlus size={16} />}>
+          {say('addFilter')}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {filters.map((filter) => (
+          <Menu.Item key={nameOf(filter)} onClick={() => onAdd(nameOf(filter))}>
+            {filter.label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+interface FilterInputProps extends Pick<ListFiltersProps, 'values' | 'onChange'> {
+  readonly filter: Filter
+  /** It was just added. */
+  readonly takesFocus: boolean
+}
+
+function FilterInput({ filter, values, onChange, takesFocus }: FilterInputProps) {
   const say = useText(texts)
   if (filter.kind === 'time') {
     const { from, to, label } = filter
@@ -114,12 +160,13 @@ function FilterInput({ filter, values, onChange }: Pick<ListFiltersProps, 'value
         clearable={!filter.required}
         allowDeselect={!filter.required}
         clearButtonProps={{ 'aria-label': say('clear') }}
+        defaultDropdownOpened={takesFocus}
         searchable={filter.choices.length > 8}
         w={{ base: '100%', xs: filter.width ?? 150 }}
       />
     )
   }
-  return <TextFilter {...filter} value={value} onChange={(text) => onChange({ [filter.name]: text })} />
+  return <TextFilter {...filter} value={value} onChange={(text) => onChange({ [filter.name]: text })} takesFocus={takesFocus} />
 }
 
 interface TextFilterProps {
@@ -128,10 +175,11 @@ interface TextFilterProps {
   readonly width?: number
   readonly value: string
   readonly onChange: (value: string) => void
+  readonly takesFocus: boolean
 }
 
 /** Applies shortly after the last key, at once with Enter. */
-function TextFilter({ kind, label, width, value, onChange }: TextFilterProps) {
+function TextFilter({ kind, label, width, value, onChange, takesFocus }: TextFilterProps) {
   const [text, setText] = useState(value)
   const [applied, setApplied] = useState(value)
   const [seen, setSeen] = useState(value)
@@ -160,6 +208,7 @@ function TextFilter({ kind, label, width, value, onChange }: TextFilterProps) {
       leftSection={kind === 'search' ? <IconSearch size={16} /> : undefined}
       w={{ base: '100%', xs: width ?? (kind === 'search' ? 240 : 150) }}
       value={text}
+      ref={takesFocus ? focusOnce : undefined}
       onChange={(event) => {
         setText(event.currentTarget.value)
         applyLater(event.currentTarget.value)
@@ -171,4 +220,9 @@ function TextFilter({ kind, label, width, value, onChange }: TextFilterProps) {
       }}
     />
   )
+}
+
+/** Of a field that was just added. The menu gives the focus back to its button first. */
+function focusOnce(field: HTMLInputElement | null): void {
+  setTimeout(() => field?.focus(), 0)
 }

@@ -40,6 +40,7 @@ export const texts = defineTexts({
   lastHour: ['最近 1 小时', 'Last hour'],
   loading: ['加载中…', 'Loading…'],
   more: ['更多操作', 'More actions'],
+  addFilter: ['筛选', 'Filter'],
   filters: ['筛选', 'Filters'],
   filtersSet: ['筛选（{count}）', 'Filters ({count})'],
   filtersDone: ['查看列表', 'Show the list'],

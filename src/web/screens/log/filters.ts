@@ -45,23 +45,23 @@ export function useFilterInputs(
   const reasons = requestCostReasons.map((value) => ({ value, label: local(siteCostReasonLabels[value]) }))
   const types = Object.entries(logTypeLabels).map(([value, { label }]) => ({ value, label: local(label) }))
   const failed: Filter[] = [
-    { kind: 'text', name: 'status', label: say('status'), width: 92 },
-    { kind: 'text', name: 'code', label: say('code'), width: 132 },
+    { kind: 'text', more: true, name: 'status', label: say('status'), width: 92 },
+    { kind: 'text', more: true, name: 'code', label: say('code'), width: 132 },
   ]
   const own: Filter[] = [
     { kind: 'time', from: 'from', to: 'to', label: say('timeRange') },
     { kind: 'select', name: 'type', label: say('anyType'), choices: types, width: 124 },
     { kind: 'text', name: 'model_name', label: say('modelName'), width: 132 },
-    { kind: 'text', name: 'token_name', label: say('tokenName'), width: 116 },
-    { kind: 'text', name: 'group', label: say('group'), width: 92 },
-    { kind: 'text', name: 'request_id', label: say('requestId'), width: 128 },
+    { kind: 'text', more: true, name: 'token_name', label: say('tokenName'), width: 116 },
+    { kind: 'text', more: true, name: 'group', label: say('group'), width: 92 },
+    { kind: 'text', more: true, name: 'request_id', label: say('requestId'), width: 128 },
     ...(type === logType.error || status !== '' || code !== '' ? failed : []),
   ]
   if (!isAdmin) return own
   return [
     ...own,
-    { kind: 'text', name: 'username', label: say('username'), width: 104 },
-    { kind: 'text', name: 'channel', label: say('channelId'), width: 106 },
-    { kind: 'select', name: 'site_cost', label: say('siteCost'), choices: reasons, width: 184 },
+    { kind: 'text', more: true, name: 'username', label: say('username'), width: 104 },
+    { kind: 'text', more: true, name: 'channel', label: say('channelId'), width: 106 },
+    { kind: 'select', more: true, name: 'site_cost', label: say('siteCost'), choices: reasons, width: 184 },
   ]
 }
