@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** The image, compose.yaml and the unit of systemd, run by the Docker daemon that scripts/containers.mjs starts. */
+/** The image, the compose files and the unit of systemd, run by the Docker daemon that scripts/containers.mjs starts. */
 export default defineConfig({
   test: {
     include: ['test/containers/*.containers.ts'],

@@ -1,4 +1,4 @@
-// `npm run containers [-- FILE …]`: builds the image from its Dockerfile, and runs it, compose.yaml and the unit of systemd by the commands of the documents, in a Docker daemon of
+// `npm run containers [-- FILE …]`: builds the image from its Dockerfile, and runs it, both compose files and the unit of systemd by the commands of the documents, in a Docker daemon of
 // this script's own. No registry of images is needed: the base images are made of Debian's packages. What the tests run has a network
 // of its own, so that the firewall and the addresses of the machine stay as they are.
 import { execFileSync } from 'node:child_process'
@@ -51,7 +51,7 @@ function requireParts() {
     ...missing.map((name) => `${name} is missing: apt-get install ${parts[name]}`),
   ]
   if (problems.length === 0) return
-  console.error(['!!! The image, compose.yaml and the unit of systemd were NOT run.', ...problems].join('\n'))
+  console.error(['!!! The image, the compose files and the unit of systemd were NOT run.', ...problems].join('\n'))
   process.exit(1)
 }
 

@@ -73,8 +73,13 @@ async function setVersion() {
   // Writes package.json and the lock file.
   execFileSync('npm', ['version', version, '--no-git-tag-version'], { cwd: root, stdio: 'ignore' })
   await writeFile(join(root, 'CHANGELOG.md'), cutChangelog(changelog, version))
-  const chart = await read('deploy/helm/Chart.yaml')
-  await writeFile(join(root, 'deploy/helm/Chart.yaml'), chart.replaceAll(/^((?:appV|v)ersion): .*$/gm, `$1: ${version}`))
+  await replaceIn('deploy/helm/Chart.yaml', /^((?:appV|v)ersion: ).*$/gm)
+  for (const file of ['compose.yaml', 'compose.cluster.yaml']) await replaceIn(file, /^( +image: sluice:).*$/gm)
+}
+
+/** Writes the version behind what the pattern keeps. */
+async function replaceIn(file, pattern) {
+  await writeFile(join(root, file), (await read(file)).replaceAll(pattern, `$1${version}`))
 }
 
 async function makeFiles() {

@@ -1,4 +1,4 @@
-// The images that Dockerfile and compose.yaml name, and a server with systemd, for machines without a registry of images: Debian's packages, with Node and npm from npm, under the
+// The images that Dockerfile and the compose files name, and a server with systemd, for machines without a registry of images: Debian's packages, with Node and npm from npm, under the
 // names, paths, users and entry points of the official ones. test/containers/images has a folder for each.
 import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'

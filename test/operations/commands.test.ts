@@ -11,12 +11,16 @@ const scaleOut = 'test/operations/scale-out.test.ts'
 const hosts = 'test/postgres-hosts.test.ts'
 const pgbouncer = 'test/pgbouncer.test.ts'
 /** Run by `npm run containers`, because they need root and Docker. */
-const [image, compose] = ['test/containers/image.containers.ts', 'test/containers/compose.containers.ts']
+const containers = 'test/containers'
+const image = `${containers}/image.containers.ts`
+const compose = `${containers}/compose.containers.ts`
+const cluster = `${containers}/cluster.containers.ts`
 
 const followed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'upgrade.md': {
     'In containers: One container': image,
-    'In containers: Two nodes': compose,
+    'In containers: One node with compose': compose,
+    'In containers: Two nodes': cluster,
     'git pull': checkout,
     'npm start': upgrade,
     'sluice migrate --dry-run': upgrade,
@@ -24,7 +28,7 @@ const followed: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'sluice doctor': upgrade,
     'docker run': image,
     'docker compose up -d': 'not followed: the page says why not to use it for an upgrade',
-    'docker compose restart proxy': compose,
+    'docker compose restart proxy': cluster,
   },
   'backup.md': {
     Backup: backup,
