@@ -82,6 +82,13 @@ export const passableHeaders = [
 ] as const
 export type PassableHeader = (typeof passableHeaders)[number]
 
+/**
+ * Rules of families of models, which hold wherever a model is served: reasoning is sent back in the history, thinking is turned off
+ * outside of streams, a call without its signature gets a placeholder, and ids of calls have nine letters and digits.
+ */
+export const modelRules = ['replay_reasoning', 'think_in_streams_only', 'call_signatures', 'short_call_ids'] as const
+export type ModelRule = (typeof modelRules)[number]
+
 /** The members of `setting`. Timeouts are in milliseconds; the gateway's default applies to absent ones. */
 export const channelSetting = z
   .object({
@@ -123,6 +130,8 @@ export const channelSetting = z
     refuse_hosted_tools: z.boolean(),
     /** The caller's headers that are passed upstream; absent for all that cannot change the billing there. */
     passed_headers: z.array(z.enum(passableHeaders)).max(passableHeaders.length),
+    /** Rules of model families that are switched off, or on for all models of the channel. Absent: as the model's name is known for. */
+    model_rules: z.partialRecord(z.enum(modelRules), z.boolean()),
     /** Endpoints that the upstream does not have. */
     lacks_endpoints: z.array(z.enum(optionalEndpoints)).max(optionalEndpoints.length),
     connect_timeout_ms: z.int().min(100).max(600_000),

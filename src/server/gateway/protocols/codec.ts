@@ -105,11 +105,16 @@ export interface TranslationSettings {
   readonly dropsHostedTools?: boolean
 }
 
+/** A family of models with rules of its own: `model-families.ts`. */
+export type FamilyName = 'deepseek-r1' | 'deepseek' | 'kimi' | 'qwen3' | 'mistral' | 'gemini-3' | 'other'
+
 /**
  * An upstream's deviations within its format. Declared by its provider; an absent member means the behavior of the format's own
  * vendor. Source: protocols notes 2.2.
  */
 export interface Quirks {
+  /** The family of all models of the host, whatever their names. */
+  readonly family?: FamilyName
   /** The earlier turns whose reasoning text the upstream requires in the history. */
   readonly replayReasoning?: 'never' | 'tool-turns' | 'always'
   /** The placeholder for unknown reasoning, if the upstream requires it: '' or ' '. */
@@ -140,6 +145,10 @@ export interface Quirks {
   readonly strictTurns?: boolean
   /** The member that marks a final assistant message as the beginning of the answer. */
   readonly prefill?: 'prefix' | 'partial'
+  /** Refuses to think, which is its default, when the reply is not streamed. */
+  readonly thinksOnlyInStreams?: true
+  /** The placeholder for the signature of a call, without which the upstream refuses the history. */
+  readonly lostSignature?: string
   /** Gemini: tool schemas in the older OpenAPI form instead of JSON schema. */
   readonly openApiSchemas?: boolean
 }

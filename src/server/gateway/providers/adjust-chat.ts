@@ -1,4 +1,3 @@
-import { callIdFor } from '../protocols/call-ids.ts'
 import type { Quirks } from '../protocols/codec.ts'
 import { jsonInstruction } from '../protocols/json-answer.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
@@ -20,7 +19,7 @@ export function chatHost(
     adjustBody(body, format, model) {
       if (format === 'openai.responses') return adjustResponses(body, model)
       if (format !== 'openai.chat') return {}
-      const changes = adjustChat(body, model, quirks)
+      const changes = adjustChat(body, quirks)
       return more ? { ...changes, ...more({ ...body, ...changes }, model) } : changes
     },
   }
@@ -31,11 +30,11 @@ export const plainHost: Quirks = { outputLimit: 'max_tokens', systemRole: 'syste
 
 /**
  * Changes to a Chat request that passes through: the members to set or (undefined) to remove. Translated requests already fit and stay
- * unchanged. The quirks describe the host's refusals. Source: protocols notes 2.2.
+ * unchanged. The quirks describe the host's refusals; `adjustHistory` adds what belongs to the model. Source: protocols notes 2.2.
  */
-function adjustChat(body: JsonObject, model: string, quirks: Quirks): Changes {
+function adjustChat(body: JsonObject, quirks: Quirks): Changes {
   const output = adjustOutput(body, quirks)
-  const messages = adjustMessages(body, model, quirks, output.instruction)
+  const messages = adjustMessages(body, quirks, output.instruction)
   return {
     ...adjustMembers(body, quirks),
     ...adjustTools(body, quirks),
@@ -99,64 +98,16 @@ function adjustOutput(body: JsonObject, { jsonSchema }: Quirks): { changes: Chan
 }
 
 /** Undefined when no message changes, so that their bytes stay unchanged. */
-function adjustMessages(body: JsonObject, model: string, quirks: Quirks, instruction?: string): unknown[] | undefined {
+function adjustMessages(body: JsonObject, quirks: Quirks, instruction?: string): unknown[] | undefined {
   const before = arrayAt(body, 'messages')
-  const rule = reasoningRule(body, model, quirks)
-  const adjusted = before.map((message) => (isObject(message) ? adjustMessage(message, quirks, rule) : message))
+  const adjusted = before.map((message) => (isObject(message) ? withSystemRole(message, quirks) : message))
   const told = instruction === undefined ? adjusted : withInstruction(adjusted, instruction)
   const spaced = quirks.strictTurns ? apart(told) : told
   return spaced.length === before.length && spaced.every((message, at) => message === before[at]) ? undefined : spaced
 }
 
-function adjustMessage(message: JsonObject, { callIds, systemRole }: Quirks, rule: ReasoningRule): JsonObject {
-  let adjusted = message
-  if (systemRole === 'system' && message.role === 'developer') adjusted = { ...adjusted, role: 'system' }
-  if (message.role === 'assistant') adjusted = rule(adjusted)
-  return callIds ? withCallIds(adjusted, callIds) : adjusted
-}
-
-type ReasoningRule = (message: JsonObject) => JsonObject
-
-const carriers = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks']
-
-/**
- * The reasoning that the host requires in the history: either none at all, or a placeholder for each turn whose reasoning the
- * caller did not send.
- */
-function reasoningRule(body: JsonObject, model: string, { replayReasoning, emptyReasoning }: Quirks): ReasoningRule {
-  if (replayReasoning === 'never' || refusesReasoning.test(model)) return withoutReasoning
-  if (replayReasoning === undefined || emptyReasoning === undefined) return (message) => message
-  const hasTools = arrayAt(body, 'tools').length > 0
-  return (message) => {
-    const isWanted = arrayAt(message, 'tool_calls').length > 0 || (replayReasoning === 'always' && hasTools)
-    const told = textAt(message, 'reasoning_content') || textAt(message, 'reasoning')
-    const exists = told !== '' && message.reasoning_content === told
-    if (!isWanted || exists || (told === '' && message.reasoning_content === emptyReasoning)) return message
-    return { ...message, reasoning_content: told === '' ? emptyReasoning : told }
-  }
-}
-
-/** DeepSeek's first reasoning model returns 400, on any host, when its reasoning is sent back. */
-const refusesReasoning = /deepseek[-_/]?r1(?![0-9])/i
-
-function withoutReasoning(message: JsonObject): JsonObject {
-  if (!carriers.some((member) => member in message)) return message
-  return Object.fromEntries(Object.entries(message).filter(([member]) => !carriers.includes(member)))
-}
-
-/** The same id becomes the same hash in the call and in its result. */
-function withCallIds(message: JsonObject, rule: NonNullable<Quirks['callIds']>): JsonObject {
-  const result = textAt(message, 'tool_call_id')
-  const calls = arrayAt(message, 'tool_calls')
-  const isFit = (id: string) => id === '' || callIdFor(id, rule) === id
-  if (isFit(result) && calls.every((call) => !isObject(call) || isFit(textAt(call, 'id')))) return message
-  return {
-    ...message,
-    ...(result === '' ? {} : { tool_call_id: callIdFor(result, rule) }),
-    ...(calls.length === 0
-      ? {}
-      : { tool_calls: calls.map((call) => (isObject(call) ? { ...call, id: callIdFor(textAt(call, 'id'), rule) } : call)) }),
-  }
+function withSystemRole(message: JsonObject, { systemRole }: Quirks): JsonObject {
+  return systemRole === 'system' && message.role === 'developer' ? { ...message, role: 'system' } : message
 }
 
 /** Appended to the existing instructions. */

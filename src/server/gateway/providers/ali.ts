@@ -70,13 +70,11 @@ const directFormats: Readonly<Partial<Record<Format, (model: string) => boolean>
 
 const answersImagesAtOnce = /^(qwen-image|z-image|wan2\.[6-9]|wan[3-9])/
 
-/** `top_p` must be between 0 and 1, exclusive. Open Qwen models think by default, and only in streams. */
-function adjust({ top_p, stream, enable_thinking }: JsonObject, model: string): Record<string, unknown> {
-  const thinksUnasked = /^qwen3-\d(?!.*(thinking|instruct))/.test(model) && stream !== true && enable_thinking === undefined
+/** `top_p` must be between 0 and 1, exclusive. */
+function adjust({ top_p }: JsonObject): Record<string, unknown> {
   return {
     ...(typeof top_p === 'number' && top_p >= 1 ? { top_p: 0.999 } : {}),
     ...(typeof top_p === 'number' && top_p <= 0 ? { top_p: undefined } : {}),
-    ...(thinksUnasked ? { enable_thinking: false } : {}),
   }
 }
 

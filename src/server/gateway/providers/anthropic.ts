@@ -16,7 +16,7 @@ export const anthropic = defineProvider({
   keepsThreads: true,
   headers: (channel, _format, caller) => ({
     'x-api-key': channel.key,
-    ...messagesHeaders(caller),
+    ...messagesHeaders(channel, caller),
     ...passedHeaders('anthropic', channel, caller),
   }),
 })

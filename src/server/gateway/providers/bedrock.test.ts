@@ -7,6 +7,7 @@ import { openFraming } from '../../base/lib/bytes/frames.ts'
 import { anthropicMessagesFormat } from '../protocols/anthropic-messages/format.ts'
 import type { Format } from '../protocols/format.ts'
 import { signForAws } from './aws-signature.ts'
+import { adjustRequest } from './adjust-request.ts'
 import { bedrock } from './bedrock.ts'
 import type { Upstream } from './provider.ts'
 
@@ -103,7 +104,10 @@ describe('the formats on Bedrock', () => {
 
 describe('Messages by InvokeModel', () => {
   const adjust = (body: Record<string, unknown>, beta?: string) =>
-    bedrock.adjustBody?.(body, messages, 'anthropic.claude-sonnet-4-6', { 'anthropic-beta': beta })
+    adjustRequest(
+      { type: 33, provider: bedrock, baseUrl: '', setting: {} },
+      { body, format: messages, model: 'anthropic.claude-sonnet-4-6', caller: { 'anthropic-beta': beta } },
+    )
 
   it('have their version, but no model, no stream and no members that Bedrock refuses', () => {
     const kept = {
@@ -127,8 +131,9 @@ describe('Messages by InvokeModel', () => {
   })
 
   it('have the betas of the header in the body', () => {
-    expect(adjust({}, 'a-2025, b-2026,,')).toMatchObject({ anthropic_beta: ['a-2025', 'b-2026'] })
-    expect(adjust({ anthropic_beta: ['c', 'a'] }, 'a')).toMatchObject({ anthropic_beta: ['c', 'a'] })
+    const [one, two] = ['context-1m-2025-08-07', 'effort-2025-11-24']
+    expect(adjust({}, `${one}, ${two},,`)).toMatchObject({ anthropic_beta: [one, two] })
+    expect(adjust({ anthropic_beta: [two, one] }, one)).toMatchObject({ anthropic_beta: [two, one] })
     expect(adjust({})).toMatchObject({ anthropic_beta: undefined })
     expect(bedrock.headers(channel(), messages, { 'anthropic-beta': 'a', 'anthropic-version': '2023-06-01' })).toEqual({})
   })

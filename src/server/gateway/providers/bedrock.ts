@@ -1,9 +1,9 @@
 import { fail } from '../../base/lib/failure.ts'
 import type { Format } from '../protocols/format.ts'
-import { isObject } from '../protocols/wire-format.ts'
 import { addressPiece } from './address-piece.ts'
 import { type AwsIdentity, signForAws } from './aws-signature.ts'
 import { hostedMessages, isClaude } from './hosted-messages.ts'
+import { messagesHostOf } from './messages-hosts.ts'
 import { models } from './models.ts'
 import { bearer, defineProvider, pathOf, same } from './openai-compatible.ts'
 
@@ -15,12 +15,15 @@ const speaks = {
   'bedrock.cohere-embed': '/model/{model}/invoke',
 }
 
+const type = 33
+const host = messagesHostOf({ type, baseUrl: '' })
+
 /**
  * Amazon Bedrock. Claude models are called in their own format with InvokeModel, all others with Converse. Streams are framed as
  * AWS event streams. Source: protocols notes 2.7.
  */
 export const bedrock = defineProvider({
-  id: 33,
+  id: type,
   key: 'bedrock',
   label: same('AWS Claude'),
   color: 'indigo',
@@ -51,14 +54,7 @@ export const bedrock = defineProvider({
   framing: (_format, stream) => (stream ? 'aws-event-stream' : 'sse'),
   adjustBody(body, format, _model, caller) {
     if (format !== 'anthropic.messages') return {}
-    const refused = Object.keys(body).filter((member) => !taken.has(member))
-    const userId = isObject(body.metadata) ? body.metadata.user_id : undefined
-    return {
-      ...Object.fromEntries(refused.map((member) => [member, undefined])),
-      ...hostedMessages(body, 'bedrock-2023-05-31', caller),
-      stream: undefined,
-      ...(body.metadata === undefined ? {} : { metadata: userId === undefined ? undefined : { user_id: userId } }),
-    }
+    return { ...hostedMessages(body, host, caller), stream: undefined }
   },
   streamOptions: false,
   modelsPath: null,
@@ -70,23 +66,6 @@ const ownModels: Readonly<Partial<Record<Format, (model: string) => boolean>>> =
   'bedrock.titan-embed': (model) => model.includes('amazon.titan-embed'),
   'bedrock.cohere-embed': (model) => model.includes('cohere.embed'),
 }
-
-/** Top-level members of Messages that InvokeModel accepts; it returns 400 for others. */
-const taken: ReadonlySet<string> = new Set([
-  'messages',
-  'system',
-  'max_tokens',
-  'stop_sequences',
-  'temperature',
-  'top_p',
-  'top_k',
-  'tools',
-  'tool_choice',
-  'thinking',
-  'output_config',
-  'context_management',
-  'metadata',
-])
 
 /** The usual names of Claude models; every other name, with a region before it or as an ARN, is sent unchanged. */
 const modelIds: ReadonlyMap<string, string> = new Map([

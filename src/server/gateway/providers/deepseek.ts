@@ -4,9 +4,8 @@ import { models, newest } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
 /**
- * Thinks by default. In requests with tools, every assistant turn must have its reasoning, or an empty one if it is lost; JSON
- * answers have no schema, and require the word "JSON" in the conversation. Source: DeepSeek's interface reference and protocols
- * notes 2.2.
+ * Thinks by default. JSON answers have no schema, and require the word "JSON" in the conversation. Source: DeepSeek's interface
+ * reference and protocols notes 2.2.
  */
 export const deepseek = defineProvider({
   id: 43,
@@ -26,8 +25,7 @@ export const deepseek = defineProvider({
   },
   ...chatHost({
     ...plainHost,
-    replayReasoning: 'always',
-    emptyReasoning: '',
+    family: 'deepseek',
     jsonSchema: 'object',
     thinkingSwitch: 'thinking-type',
   }),

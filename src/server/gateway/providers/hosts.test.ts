@@ -6,6 +6,7 @@ import type { Codec } from '../protocols/codec.ts'
 import { formats } from '../protocols/index.ts'
 import { openAiChatFormat } from '../protocols/openai-chat/format.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
+import { adjustRequest, quirksFor } from './adjust-request.ts'
 import { providerById, providers } from './index.ts'
 
 const openAiChatCodec: Codec = openAiChatFormat.codec
@@ -16,9 +17,10 @@ const mistral = 42
 const moonshot = 25
 
 const provider = (type: number) => providerById(type) ?? expect.unreachable(`no provider ${type}`)
+const channelOf = (type: number) => ({ type, provider: provider(type), baseUrl: provider(type).baseUrl, setting: {} })
 /** The body that is sent upstream when the request passes through. */
 function passed(type: Type, body: JsonObject, model = 'm'): JsonObject {
-  const changes = provider(type).adjustBody?.(body, 'openai.chat', model) ?? {}
+  const changes = adjustRequest(channelOf(type), { body, format: 'openai.chat', model })
   return Object.fromEntries(Object.entries({ ...body, ...changes }).filter(([, value]) => value !== undefined))
 }
 const user = { role: 'user', content: 'Hi' }
@@ -44,13 +46,13 @@ describe('a Chat request that passes through', () => {
         temperature: 0.5,
         stream: true,
       }
-      expect(provider(id).adjustBody?.(plain, 'openai.chat', 'm') ?? {}).toEqual({})
+      expect(adjustRequest(channelOf(id), { body: plain, format: 'openai.chat', model: 'm' })).toEqual({})
     },
   )
 
   it('is unchanged if it was written by the translation', () => {
     for (const type of [17, 20, 25, 26, 27, 35, 40, 42, 43, 45, 48] as const) {
-      const { quirks } = provider(type)
+      const quirks = quirksFor(channelOf(type), 'm')
       const turns = [userTurn('Tide?'), ...toolTurns(), userTurn('Sure?'), assistant('Yes.'), userTurn('Thanks')]
       const { body } = written(
         openAiChatCodec,
@@ -63,7 +65,7 @@ describe('a Chat request that passes through', () => {
         },
         { quirks },
       )
-      expect([type, provider(type).adjustBody?.(body, 'openai.chat', 'm')]).toEqual([type, {}])
+      expect([type, adjustRequest(channelOf(type), { body, format: 'openai.chat', model: 'm' })]).toEqual([type, {}])
     }
   })
 })

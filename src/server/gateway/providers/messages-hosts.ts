@@ -150,7 +150,7 @@ const vendor = {
 } as const satisfies Omit<MessagesHost, 'name' | 'types'>
 
 /** A gateway or a server that an operator runs: it may forward to any of the others. */
-const unknown: MessagesHost = { ...open, name: 'Unknown', types: [] }
+const unknownHost: MessagesHost = { ...open, name: 'Unknown', types: [] }
 
 /** The address decides before the type, unless the type has a protocol of its own around Messages. */
 export const messagesHosts: readonly MessagesHost[] = [
@@ -227,7 +227,7 @@ export const messagesHosts: readonly MessagesHost[] = [
     },
     versions: [olderVersion, newerVersion],
   },
-  unknown,
+  unknownHost,
 ]
 
 /** The host of a channel that speaks Messages. */
@@ -235,10 +235,10 @@ export function messagesHostOf({ type, baseUrl }: Pick<Upstream, 'type' | 'baseU
   const ofType = messagesHosts.find(({ types }) => types.includes(type))
   if (ofType?.versionIn === 'body') return ofType
   const named = hostAt(serverName(baseUrl))
-  return named === unknown && ofType ? ofType : named
+  return named === unknownHost && ofType ? ofType : named
 }
 
-const hostAt = rememberByName((name): MessagesHost => messagesHosts.find(({ address }) => address?.test(name)) ?? unknown)
+const hostAt = rememberByName((name): MessagesHost => messagesHosts.find(({ address }) => address?.test(name)) ?? unknownHost)
 
 /** The name of the server in an address; '' for a channel without one. */
 function serverName(address: string): string {

@@ -11,10 +11,10 @@ import { defineProvider, same } from './openai-compatible.ts'
  * https://docs.mistral.ai/inference/conversations/advanced/prompt-caching, read 2026-11.
  */
 const quirks: Quirks = {
+  family: 'mistral',
   replayReasoning: 'never',
   outputLimit: 'max_tokens',
   temperatureMax: 1.5,
-  callIds: 'nine-alphanumerics',
   requiredChoice: 'any',
   systemRole: 'system',
   strictTurns: true,

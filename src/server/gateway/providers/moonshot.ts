@@ -6,8 +6,7 @@ import { models, newest } from './models.ts'
 import { defineProvider, openaiPaths, same } from './openai-compatible.ts'
 
 /**
- * Turns with calls must be sent back with their reasoning, which must not be empty. Newer models refuse sampling parameters.
- * Source: Moonshot's interface reference and protocols notes 2.2, read 2026-11.
+ * Newer models refuse sampling parameters. Source: Moonshot's interface reference and protocols notes 2.2, read 2026-11.
  */
 export const moonshot = defineProvider({
   id: 25,
@@ -24,8 +23,7 @@ export const moonshot = defineProvider({
   ...chatHost(
     {
       ...plainHost,
-      replayReasoning: 'tool-turns',
-      emptyReasoning: ' ',
+      family: 'kimi',
       temperatureMax: 1,
       thinkingSwitch: 'thinking-type',
       prefill: 'partial',

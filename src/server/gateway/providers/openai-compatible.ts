@@ -1,5 +1,7 @@
 import type { Text } from '../../../contract/text.ts'
 import type { Format } from '../protocols/format.ts'
+import { acceptedBetas, betasIn } from './messages-body.ts'
+import { messagesHostOf, olderVersion } from './messages-hosts.ts'
 import type { CallerHeaders, Provider, Upstream } from './provider.ts'
 
 /** The paths of OpenAI's own interface. */
@@ -86,17 +88,22 @@ export function withModel(url: string, format: Format, model: string): string {
 
 /** A bearer key, and for Messages the version and beta headers. A channel without a key sends none. */
 function authorised(channel: Upstream, format: Format, caller: CallerHeaders): Record<string, string> {
-  return { ...bearer(channel.key), ...(format === 'anthropic.messages' ? messagesHeaders(caller) : {}) }
+  return { ...bearer(channel.key), ...(format === 'anthropic.messages' ? messagesHeaders(channel, caller) : {}) }
 }
 
 export function bearer(key: string): Record<string, string> {
   return key === '' ? {} : { authorization: `Bearer ${key}` }
 }
 
-/** Headers for every upstream that speaks Messages: the caller's version, else the first stable one, and the betas verbatim. */
-export function messagesHeaders(caller: CallerHeaders): Record<string, string> {
-  const beta = caller['anthropic-beta']
-  return { 'anthropic-version': caller['anthropic-version'] || '2023-06-01', ...(beta ? { 'anthropic-beta': beta } : {}) }
+/**
+ * Headers for every upstream that speaks Messages: the caller's version, else the first stable one, and the betas, verbatim unless the
+ * host refuses some.
+ */
+export function messagesHeaders(channel: Upstream, caller: CallerHeaders): Record<string, string> {
+  const host = messagesHostOf(channel)
+  const all = caller['anthropic-beta']
+  const beta = host.betas === 'all' ? all : acceptedBetas(host, betasIn(all)).join(',')
+  return { 'anthropic-version': caller['anthropic-version'] || olderVersion, ...(beta ? { 'anthropic-beta': beta } : {}) }
 }
 
 /**

@@ -1,4 +1,3 @@
-import { arrayAt, isObject, type JsonObject, textAt } from '../protocols/wire-format.ts'
 import { chatHost } from './adjust-chat.ts'
 import { openrouterBalance } from './balances.ts'
 import { bearer, defineProvider, messagesHeaders, same } from './openai-compatible.ts'
@@ -26,30 +25,8 @@ export const openrouter = defineProvider({
   headers: (channel, format, caller) => ({
     ...bearer(channel.key),
     'x-title': 'Sluice',
-    ...(format === 'anthropic.messages' ? messagesHeaders(caller) : {}),
+    ...(format === 'anthropic.messages' ? messagesHeaders(channel, caller) : {}),
   }),
   balance: openrouterBalance,
-  ...chatHost({ thinkingSwitch: 'reasoning-object', replayReasoning: 'always', takesCacheControl: true }, adjust),
+  ...chatHost({ thinkingSwitch: 'reasoning-object', replayReasoning: 'always', takesCacheControl: true }),
 })
-
-/**
- * Sends reasoning in `reasoning` that the caller sent in the member of another host, and a placeholder to models that require
- * reasoning with tools.
- */
-function adjust(body: JsonObject, model: string): Record<string, unknown> {
-  const before = arrayAt(body, 'messages')
-  const needsSome = demandsReasoning.test(model) && arrayAt(body, 'tools').length > 0
-  const messages = before.map((message) =>
-    isObject(message) && message.role === 'assistant' ? withReasoning(message, needsSome) : message,
-  )
-  return messages.some((message, at) => message !== before[at]) ? { messages } : {}
-}
-
-const demandsReasoning = /deepseek-v[4-9]|kimi-k(2\.[5-9]|[3-9])/
-
-function withReasoning(message: JsonObject, needsSome: boolean): JsonObject {
-  const { reasoning_content: _, ...rest } = message
-  const exists = textAt(message, 'reasoning') !== '' || arrayAt(message, 'reasoning_details').length > 0
-  const told = textAt(message, 'reasoning_content') || (needsSome ? ' ' : '')
-  return exists || told === '' ? message : { ...rest, reasoning: told }
-}

@@ -127,14 +127,14 @@ describe('the formats on Vertex', () => {
 describe('Messages by rawPredict', () => {
   it('have their version and betas in the body, and no model', () => {
     const body = { model: 'claude-opus-4-6', stream: true, messages: [], max_tokens: 1, unheard_of: 1 }
-    const adjusted = vertex.adjustBody?.(body, messages, 'claude-opus-4-6', { 'anthropic-beta': 'a' })
+    const adjusted = vertex.adjustBody?.(body, messages, 'claude-opus-4-6', { 'anthropic-beta': 'context-1m-2025-08-07' })
     expect({ ...body, ...adjusted }).toEqual({
       stream: true,
       messages: [],
       max_tokens: 1,
       unheard_of: 1,
       anthropic_version: 'vertex-2023-10-16',
-      anthropic_beta: ['a'],
+      anthropic_beta: ['context-1m-2025-08-07'],
     })
     expect(vertex.adjustBody?.({ contents: [] }, gemini, 'gemini-x')).toEqual({})
   })

@@ -5,6 +5,7 @@ import { addressPiece } from './address-piece.ts'
 import { isImagen } from './gemini.ts'
 import { googleTokenExchange, readGoogleAccount } from './google-account.ts'
 import { hostedMessages, isClaude } from './hosted-messages.ts'
+import { messagesHostOf } from './messages-hosts.ts'
 import { models } from './models.ts'
 import { bearer, defineProvider, pathOf, same } from './openai-compatible.ts'
 import type { Upstream } from './provider.ts'
@@ -20,13 +21,16 @@ const speaks = {
   'gemini.embed': '/publishers/google/models/{model}:embedContent',
 }
 
+const type = 41
+const host = messagesHostOf({ type, baseUrl: '' })
+
 /**
  * Vertex AI. Each publisher's models have one format of their own: Gemini's, Anthropic's, and OpenAI's for all others. The key is the
  * JSON of a service account, or an API key of the express mode, which serves only Google's models and names no project. Source:
  * protocols notes 2.6.
  */
 export const vertex = defineProvider({
-  id: 41,
+  id: type,
   key: 'vertex',
   label: same('Vertex AI'),
   color: 'blue',
@@ -61,7 +65,7 @@ export const vertex = defineProvider({
   },
   accessToken: ({ key }, nowMs) => (isAccount(key) ? googleTokenExchange(readGoogleAccount(key), nowMs) : undefined),
   adjustBody(body, format, model, caller) {
-    if (format === 'anthropic.messages') return hostedMessages(body, 'vertex-2023-10-16', caller)
+    if (format === 'anthropic.messages') return hostedMessages(body, host, caller)
     if (format === 'anthropic.count_tokens') return { model: modelIdOf(model) }
     return format === 'gemini.count_tokens' ? countedMembers(body) : {}
   },

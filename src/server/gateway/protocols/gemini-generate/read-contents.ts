@@ -2,6 +2,7 @@ import type { Text } from '../../../../contract/text.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import type { MediaPart, Opaque, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { base64Source } from '../media.ts'
+import { unknownSignature } from '../model-families.ts'
 import { inputText } from '../tool-input.ts'
 import { type HostedToolUse, hostedUseAsText } from '../tool-texts.ts'
 import type { UnreadMembers } from '../unread-members.ts'
@@ -108,9 +109,7 @@ function toolIn(used: JsonObject): string {
 function readOpaque(part: JsonObject): { opaque?: Opaque } {
   const value = eitherText(part, 'thoughtSignature')
   // The placeholder that clients send is not a signature, and the writer adds it where it is needed.
-  return value === '' || value === 'skip_thought_signature_validator'
-    ? {}
-    : { opaque: { family: 'google', kind: 'signature', value } }
+  return value === '' || value === unknownSignature ? {} : { opaque: { family: 'google', kind: 'signature', value } }
 }
 
 /** Older models send no ids: such a call and its result are matched by name and order, by the writers of turns. */

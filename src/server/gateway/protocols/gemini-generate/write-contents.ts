@@ -2,6 +2,7 @@ import { fail } from '../../../base/lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Part, ToolResultPart, Turn } from '../dialogue.ts'
 import { fieldNameFor } from '../lost-fields.ts'
+import { unknownSignature } from '../model-families.ts'
 import { mergeTurns, repairToolResults } from '../turns.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import type { GeminiModel } from './models.ts'
@@ -66,9 +67,6 @@ function modelParts(parts: readonly Part[], { model, toUpstream }: Facts): JsonO
   }
   return written
 }
-
-/** The vendor's placeholder for an unknown signature. Source: protocols notes 3.7. */
-const unknownSignature = 'skip_thought_signature_validator'
 
 function modelPart(part: Part, toUpstream: Facts['toUpstream']): JsonObject | undefined {
   switch (part.kind) {

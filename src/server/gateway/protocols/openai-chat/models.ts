@@ -33,8 +33,6 @@ export interface ModelRules {
   readonly thinkingOn?: 'adaptive'
   /** Thinking cannot be turned off; its efforts replace a switch. */
   readonly alwaysThinks?: boolean
-  /** Thinks by default, and refuses to think when the reply is not streamed. */
-  readonly thinksOnlyInStreams?: boolean
 }
 
 export type EffortWord = Effort | 'none'
@@ -210,5 +208,4 @@ const families: readonly ModelRules[] = [
   { model: /^deepseek-(chat|reasoner|v[4-9])/, efforts: ['low', 'high', 'max'] },
   { model: /^minimax-m[3-9]/, thinkingOn: 'adaptive' },
   { model: /^sonar/, searches: true },
-  { model: /^qwen3-\d/, thinksOnlyInStreams: true },
 ]

@@ -654,7 +654,7 @@ describe('reasoning in a written Chat request', () => {
   ])('is requested with %s', (_, quirks, model, mode, members) => expect(asked(mode, { model, quirks })).toEqual(members))
 
   it('is switched off for models that only think in streams', () => {
-    const quirks: Quirks = { thinkingSwitch: 'enable_thinking' }
+    const quirks: Quirks = { thinkingSwitch: 'enable_thinking', thinksOnlyInStreams: true }
     expect(written({}, { model: 'qwen3-32b', quirks }).body).toMatchObject({ enable_thinking: false })
     expect(asked({ effort: 'low' }, { model: 'qwen3-32b', quirks })).toEqual({ enable_thinking: false, lost: ['thinking'] })
     expect(asked({ effort: 'low' }, { model: 'qwen3-32b', quirks }, { stream: true, wantsUsage: false })).toEqual({

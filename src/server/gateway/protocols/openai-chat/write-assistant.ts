@@ -27,17 +27,22 @@ export function writeAssistant(turn: Turn, writing: Writing, keepsCustom: boolea
       content: content === '' && (calls.length > 0 || keepsRefusal) ? null : content,
       ...(keepsRefusal ? { refusal: refusals.join('') } : {}),
       ...members,
-      ...(calls.length > 0 ? { tool_calls: calls.map((call) => writeCall(call, writing, keepsCustom)) } : {}),
+      ...(calls.length > 0 ? { tool_calls: calls.map((call, at) => writeCall(call, writing, { keepsCustom, isFirst: at === 0 })) } : {}),
       ...(name ? { name } : {}),
     },
   ]
 }
 
-function writeCall(call: ToolCallPart, { model, quirks, names }: Writing, keepsCustom: boolean): JsonObject {
+function writeCall(
+  call: ToolCallPart,
+  { model, quirks, names }: Writing,
+  { keepsCustom, isFirst }: { readonly keepsCustom: boolean; readonly isFirst: boolean },
+): JsonObject {
   const id = callIdFor(call.callId, quirks.callIds ?? 'chat')
   const name = names.toUpstream(call.name)
   if (call.isCustom && keepsCustom) return { id, type: 'custom', custom: { name, input: call.input } }
-  const signature = /gemini/i.test(model) && call.opaque?.family === 'google' ? call.opaque.value : undefined
+  const own = /gemini/i.test(model) && call.opaque?.family === 'google' ? call.opaque.value : undefined
+  const signature = own ?? (isFirst ? quirks.lostSignature : undefined)
   return {
     id,
     type: 'function',
@@ -51,7 +56,7 @@ function writeThoughts(
   thoughts: readonly ReasoningPart[],
   calls: readonly ToolCallPart[],
   text: string,
-  { model, quirks }: Writing,
+  { model, quirks, dialogue }: Writing,
 ): { content: string; members: JsonObject } {
   const thought = thoughts.map((part) => part.text).join('')
   const isWanted = quirks.replayReasoning === 'always' || (quirks.replayReasoning === 'tool-turns' && calls.length > 0)
@@ -61,7 +66,7 @@ function writeThoughts(
   }
 
   const isDetailed = quirks.thinkingSwitch === 'reasoning-object'
-  const spoken = thought === '' ? quirks.emptyReasoning : thought
+  const spoken = thought === '' ? placeholder(quirks, isDetailed, dialogue.tools.length > 0) : thought
   const details = isDetailed ? states.map(openedDetails).findLast((list) => list !== undefined) : undefined
   const members = {
     ...(isWanted && spoken !== undefined ? { [isDetailed ? 'reasoning' : 'reasoning_content']: spoken } : {}),
@@ -69,6 +74,12 @@ function writeThoughts(
     ...(/claude/i.test(model) && !isDetailed ? writeThinkingBlocks(thoughts) : {}),
   }
   return { content: text, members }
+}
+
+/** The text for lost reasoning. An empty text is none at hosts with a list of details, which need one only with tools. */
+function placeholder({ emptyReasoning }: Writing['quirks'], isDetailed: boolean, hasTools: boolean): string | undefined {
+  if (!isDetailed || emptyReasoning === undefined) return emptyReasoning
+  return hasTools ? ' ' : undefined
 }
 
 /** Signed thinking, for a Claude model of a host with this format. */

@@ -56,8 +56,8 @@ function writeThinking(writing: Writing): JsonObject {
 
 /** Qwen and SiliconFlow. Open Qwen models refuse to think when the reply is not streamed. */
 function writeEnabled(writing: Writing): JsonObject {
-  const { dialogue, rules } = writing
-  if (rules.thinksOnlyInStreams && !dialogue.stream) {
+  const { dialogue, quirks } = writing
+  if (quirks.thinksOnlyInStreams && !dialogue.stream) {
     loseUnlessOff(writing)
     return { enable_thinking: false }
   }

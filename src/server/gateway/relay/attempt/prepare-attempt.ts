@@ -13,6 +13,8 @@ import type { Format } from '../../protocols/format.ts'
 import { vendorTools } from '../../protocols/hosted-tools.ts'
 import { formats } from '../../protocols/index.ts'
 import { raisedLimit } from '../../protocols/output-limit.ts'
+import { adjustRequest, messagesTarget } from '../../providers/adjust-request.ts'
+import { withoutRefusedBytes } from '../../providers/messages-body.ts'
 import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
 import type { Provider } from '../../providers/provider.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
@@ -130,13 +132,14 @@ function failureOf(error: unknown): UpstreamFailure {
 
 function passBody({ request, shared, channel }: BegunAttempt, mapped: string): Written | UpstreamFailure {
   const { format, facts } = request
-  const { body, lost } = readableBody(request, shared, mapped)
+  const { body, lost } = acceptedBody(request, channel, readableBody(request, shared, mapped), mapped)
   const { provider, setting } = channel
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && format.stream?.reportsUsageOnRequest === true
   const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
   const limitedBody = request.outputLimit === undefined ? body.json : { ...body.json, ...limited }
-  const adjusted = provider.adjustBody?.(limitedBody, format.format, mapped, callerHeaders(request)) ?? {}
+  const asked = { body: limitedBody, format: format.format, model: mapped, caller: callerHeaders(request) }
+  const adjusted = adjustRequest(channel, asked)
   const raised =
     Object.keys(adjusted).length === 0
       ? undefined
@@ -188,6 +191,21 @@ function passingBack({ call, format }: AdmittedRequest, channel: RunningChannel)
   }
 }
 
+/** A body with the names of members that are lost from it. */
+interface CleanedBody {
+  readonly body: Body
+  readonly lost: readonly string[]
+}
+
+/** The body without what a host of Messages refuses. */
+function acceptedBody(request: AdmittedRequest, channel: RunningChannel, cleaned: CleanedBody, model: string): CleanedBody {
+  if (request.format.format !== 'anthropic.messages') return cleaned
+  const accepted = withoutRefusedBytes(cleaned.body, messagesTarget(channel, model, callerHeaders(request)))
+  if (!accepted) return cleaned
+  const { dropped, ...body } = accepted
+  return { body, lost: [...cleaned.lost, ...dropped] }
+}
+
 /**
  * The body without reasoning of earlier turns that the vendor cannot read, and the names of other members that are lost with it.
  */
@@ -195,7 +213,7 @@ function readableBody(
   { body, format }: AdmittedRequest,
   { leavesReasoning = false }: BegunAttempt['shared'],
   model: string,
-): { readonly body: Body; readonly lost: readonly string[] } {
+): CleanedBody {
   const cleaned = formats[format.format].pastThoughts?.without(body, model, { all: leavesReasoning })
   if (!cleaned) return { body, lost: [] }
   const { dropped, ...readable } = cleaned

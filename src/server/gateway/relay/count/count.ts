@@ -14,6 +14,7 @@ import { formats, upstreamCounts } from '../../protocols/index.ts'
 import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
 import type { CallerCount } from '../../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
+import { adjustRequest, quirksFor } from '../../providers/adjust-request.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody, type EmptyBalances } from '../admission/authenticate.ts'
 import { authorizeModel, checkPrompt } from '../admission/authorize-request.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
@@ -178,18 +179,18 @@ async function ask(
   way: Way,
   counted: Counted,
 ): Promise<JsonObject | UpstreamFailure> {
-  const { provider } = channel
   const caller = callerHeaders(counted)
   try {
     if (isHeavy(counted.body.bytes.length)) await yieldWithPriority()
     const plain = requestFor(app, channel, way, counted)
     const request = { ...plain, ...wordsOf(channel, way, counted, plain) }
     const written = way.count.writeRequest(
-      { ...request, ...provider.adjustBody?.(request, way.count.of, way.model, caller) },
+      { ...request, ...adjustRequest(channel, { body: request, format: way.count.of, model: way.model, caller }) },
       way.model,
     )
     if (isHeavy(counted.body.bytes.length)) await yieldWithPriority()
-    const body = { ...written, ...provider.adjustBody?.(written, way.count.format, way.model, caller) }
+    const counting = { body: written, format: way.count.format, model: way.model, caller }
+    const body = { ...written, ...adjustRequest(channel, counting) }
     const answer = await callUpstream(app, channel, {
       format: way.count.format,
       model: way.model,
@@ -231,8 +232,7 @@ function requestFor(
   if (of === count.of) return { ...request, ...pastThoughts?.changes(request, model)?.changes }
   if (!codec || !inbound) return request
   const dialogue = inbound.readRequest(request, { model: facts.model, stream: false })
-  const { quirks } = channel.provider
-  const context = { model, quirks, settings: settingsOf(app, caller, channel), lose: () => {} }
+  const context = { model, quirks: quirksFor(channel, model), settings: settingsOf(app, caller, channel), lose: () => {} }
   leaveOutVendorTools(dialogue, context)
   return codec.writeRequest(dialogue, context).body
 }

@@ -7,6 +7,7 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import { overrideBody } from '../../channels/override.ts'
 import type { DirectAnswer, DirectConversion, DirectPlan, DirectRequest } from '../../protocols/direct/conversion.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
+import { adjustRequest } from '../../providers/adjust-request.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
@@ -88,15 +89,16 @@ function eachOnce(requests: readonly DirectRequest[], write: (request: DirectReq
 
 function writtenOf(
   admitted: AdmittedRequest,
-  { provider, setting }: RunningChannel,
+  channel: RunningChannel,
   made: { request: DirectRequest; conversion: DirectConversion; model: string; adapter: ResponseAdapter },
 ): Written {
   const { request, conversion, model, adapter } = made
   const shared = { stream: false, adapter }
   if ('bytes' in request) return { ...shared, body: request.bytes, contentType: request.contentType, upstreamModel: model }
-  const adjusted = provider.adjustBody?.(request.json, conversion.to, model, callerHeaders(admitted)) ?? {}
+  const caller = callerHeaders(admitted)
+  const adjusted = adjustRequest(channel, { body: request.json, format: conversion.to, model, caller })
   const names = { model, asked: admitted.facts.model }
-  const body = overrideBody({ ...request.json, ...adjusted }, setting.param_override, names)
+  const body = overrideBody({ ...request.json, ...adjusted }, channel.setting.param_override, names)
   return {
     ...shared,
     body: Buffer.from(JSON.stringify(body)),

@@ -13,6 +13,7 @@ import { formats } from '../../protocols/index.ts'
 import { leaveOutVendorTools, lose, loseUnread } from '../../protocols/lost-fields.ts'
 import { readOutputLimit } from '../../protocols/output-limit.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
+import { adjustRequest, quirksFor } from '../../providers/adjust-request.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
@@ -52,7 +53,7 @@ export async function translate(
     }
     const context = {
       model: to.model,
-      quirks: provider.quirks,
+      quirks: quirksFor(channel, to.model),
       settings: settingsOf(app, request.caller, channel),
       lose: dropped.lose,
     }
@@ -75,7 +76,7 @@ export async function translate(
   if (isHeavyBody) await yieldWithPriority()
   const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
   const limited = { ...written.body, ...limitedMembers(request, provider, { ...to, body: written.body }) }
-  const adjusted = provider.adjustBody?.(limited, to.format, to.model, callerHeaders(request)) ?? {}
+  const adjusted = adjustRequest(channel, { body: limited, ...to, caller: callerHeaders(request), lose: dropped.lose })
   const body = { ...limited, ...(takesOptions ? {} : { stream_options: undefined }), ...adjusted }
   const asked = request.facts.hostedTools ?? []
   const hostedTools = carriedTools(asked, declaration, body)
