@@ -56,6 +56,10 @@ describe('an endpoint that the upstream of a channel lacks', () => {
       { status: 501, type: 'application/json', text: (path) => `{"error":{"message":"No route for ${path}"}}` },
     ],
     ['the path', { status: 404, type: 'application/json', text: (path) => `{"error":{"message":"Invalid URL (POST ${path})"}}` }],
+    ['an empty object', { status: 404, type: 'application/json', text: () => '{}' }],
+    ['the message of a proxy', { status: 404, text: () => '{"message":"no Route matched with those values"}' }],
+    ['a problem document', { status: 404, text: () => '{"type":"about:blank","title":"Not Found","status":404}' }],
+    ['501 in words', { status: 501, text: () => '{"error":{"message":"Responses are not offered yet"}}' }],
     ['the words of a framework', { status: 404, type: 'application/json', text: () => '{"detail":"Not Found"}' }],
   ])(
     'answered with %s, is translated, recorded as missing after two in a row, and shown with its date',

@@ -11,6 +11,7 @@ import { readGoogleDetails } from '../../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import type { AttemptRecorder, ExchangeTape } from '../http/call-recorder.ts'
 import { readRetryAfter, UpstreamFailure, unreadable } from './failure.ts'
+import { tellsNoRoute } from './no-route.ts'
 
 /** The receiver of a successful answer. Exactly one of `end` and `fail` is called, once. */
 export interface Receiver {
@@ -292,7 +293,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
       isMapped: mapped !== undefined,
       facts: reason === '' ? facts : { ...facts, code: reason },
       retryAfter: readRetryAfter(this.#errorHeaders, Date.now()) || retryAfterSeconds,
-      ...(isOfNoRoute(this.#errorStatus, text, this.#target.url.pathname) ? { noRoute: text } : {}),
+      ...(tellsNoRoute(this.#errorStatus, text, this.#target.url.pathname) ? { noRoute: text } : {}),
     })
   }
 }
@@ -312,16 +313,6 @@ const decoders: ReadonlyMap<string, () => Transform> = new Map([
   ['deflate', () => createInflate()],
   ['br', () => createBrotliDecompress()],
 ])
-
-/** Whether an error means that the upstream lacks the path: it has a default message of a framework, or names the path. */
-function isOfNoRoute(status: number, text: string, path: string): boolean {
-  if (status !== 404 && status !== 405 && status !== 501) return false
-  const message = text.trim()
-  return message === '' || isHtml(message) || message.includes(path) || wordsOfFrameworks.test(message)
-}
-
-/** The default messages of HTTP frameworks for an unknown route. */
-const wordsOfFrameworks = /^(?:\{"detail": ?")?(?:404 page not found|not found|method not allowed|not implemented)(?:"\})?$/i
 
 function parse(text: string): unknown {
   try {
