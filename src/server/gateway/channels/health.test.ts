@@ -2,10 +2,12 @@ import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { newClock } from '../../../../test/helpers/clock.ts'
 import { freshCore } from '../../../../test/helpers/core.ts'
 import { anyDatabase } from '../../../../test/helpers/databases.ts'
+import { emptyAccounts, limitedAccounts, type VendorError } from '../../../../test/helpers/empty-accounts.ts'
 import { channelInput } from '../../../contract/entities/channel.ts'
 import type { OptionValues } from '../../../contract/options/index.ts'
 import { verifyAudit } from '../../base/options/audit.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
+import { readOpenAiError } from '../protocols/openai-chat/errors.ts'
 import { addChannels, editChannel } from './channels.ts'
 import { anyChannel, findChannels } from './find-channels.ts'
 import { type ChannelFailure, reportFailure, reportTest } from './health.ts'
@@ -61,6 +63,25 @@ anyDatabase('the health of channels', (fresh) => {
     const channel = await make()
     expect(await reportFailure(withOptions(), channel, { status: 0, code: '', type: '', message: '', ...failure })).toBe(true)
     expect([await statusOf(channel), published]).toEqual([3, [channel.id]])
+  })
+
+  const reported = ({ status, body }: VendorError): ChannelFailure => {
+    const { message, code, type, status: own } = readOpenAiError(body)
+    return { status: own || status, message, code, type }
+  }
+
+  it.each([1, 14, 43])('disables on an empty account of every vendor, behind type %i', async (type) => {
+    for (const error of emptyAccounts) {
+      const channel = await make({ type })
+      expect([error.vendor, await reportFailure(withOptions(), channel, reported(error))]).toEqual([error.vendor, true])
+    }
+  })
+
+  it('continues after a refusal of one model, or of a request that is too large for the account', async () => {
+    for (const error of limitedAccounts) {
+      const channel = await make()
+      expect([error.vendor, await reportFailure(withOptions(), channel, reported(error))]).toEqual([error.vendor, false])
+    }
   })
 
   it.each<[string, Partial<ChannelFailure>]>([

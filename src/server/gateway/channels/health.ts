@@ -8,6 +8,7 @@ import { change, type Report } from '../../base/options/change.ts'
 import type { Core } from '../../base/options/core.ts'
 import { recordLog } from '../../usage/log/log.ts'
 import { recordEvent } from '../../usage/log/record-event.ts'
+import { recognise } from '../protocols/known-errors.ts'
 import { reviveKeys } from './channel-keys.ts'
 import { lockChannel, lockedIds } from './locks.ts'
 import type { RunningChannel } from './model-index.ts'
@@ -24,13 +25,7 @@ export interface ChannelFailure {
 }
 
 const fatalCodes = new Set(['invalid_api_key', 'account_deactivated', 'billing_not_active'])
-const fatalTypes = new Set([
-  'insufficient_quota',
-  'insufficient_user_quota',
-  'authentication_error',
-  'permission_error',
-  'forbidden',
-])
+const fatalTypes = new Set(['authentication_error', 'permission_error', 'forbidden'])
 const reasonLengthMax = 500
 const { enabled } = channelStatus
 
@@ -205,11 +200,10 @@ export async function reportTest(core: Core, id: number, { ms, failure }: TestRe
     .execute()
 }
 
-function isFatal(
-  { provider }: RunningChannel,
-  { status, code, type, message }: ChannelFailure,
-  keywords: readonly string[],
-): boolean {
+function isFatal({ provider }: RunningChannel, failure: ChannelFailure, keywords: readonly string[]): boolean {
+  const { status, code, type, message } = failure
+  const known = recognise({ ...failure, param: null }, status)
+  if (known?.kind === 'quota-exhausted' && !known.isPartial) return true
   if (provider.keyRefusedBy.includes(status) || provider.refusesKey?.({ status, code })) return true
   if (fatalCodes.has(code) || fatalTypes.has(type)) return true
   const said = message.toLowerCase()

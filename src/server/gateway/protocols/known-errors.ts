@@ -10,6 +10,8 @@ export interface KnownError {
   readonly kind: ErrorKind
   /** The dialect whose wording the error has; undefined if no dialect has it. */
   readonly dialect?: Dialect
+  /** Only a part of the account is used up: what one model, or one request of this size, may take. The key serves others. */
+  readonly isPartial?: true
   /** The size of the request, including the requested output if the vendor counts it; undefined if not reported. In tokens. */
   readonly tokens?: number
   /** The maximum that the model accepts, in tokens. */
@@ -24,6 +26,7 @@ interface Recogniser {
   readonly vendor: string
   readonly kind: ErrorKind
   readonly dialect?: Dialect
+  readonly isPartial?: true
   /** Codes or types, as the vendor writes them. */
   readonly codes?: readonly string[]
   /** A pattern of the message. The groups `tokens`, `answer`, `limit` and `excess` are numbers of tokens. */
@@ -180,7 +183,29 @@ const recognisers: readonly Recogniser[] = [
   { vendor: 'xAI', kind: 'content-filtered', message: /content violates usage guidelines/i },
   { vendor: 'Zhipu', kind: 'content-filtered', codes: ['1301'] },
 
-  // The account behind the key has no credit left
+  // The account behind the key has no credit left, or a part of it
+  {
+    vendor: 'OpenRouter',
+    kind: 'quota-exhausted',
+    isPartial: true,
+    message: /can only afford [1-9]|more credits are required to run this request|^prompt tokens limit exceeded/i,
+  },
+  { vendor: 'Qwen', kind: 'quota-exhausted', isPartial: true, codes: ['AllocationQuota.FreeTierOnly'] },
+  { vendor: 'Qwen', kind: 'quota-exhausted', isPartial: true, message: /free tier of the model has been exhausted/i },
+  { vendor: 'Bedrock', kind: 'quota-exhausted', isPartial: true, codes: ['ServiceQuotaExceededException'] },
+  {
+    vendor: 'Volcengine',
+    kind: 'quota-exhausted',
+    isPartial: true,
+    codes: ['SetLimitExceeded'],
+    message: /exhausted its free trial quota for the/i,
+  },
+  {
+    vendor: 'Sites of the family',
+    kind: 'quota-exhausted',
+    isPartial: true,
+    codes: ['pre_consume_token_quota_failed'],
+  },
   {
     vendor: 'OpenAI and others',
     kind: 'quota-exhausted',
@@ -189,25 +214,50 @@ const recognisers: readonly Recogniser[] = [
       'billing_hard_limit_reached',
       'exceeded_current_quota_error',
       'insufficient_balance',
+      'insufficient_balance_error',
       'billing_error',
     ],
   },
+  {
+    vendor: 'Sites of the family',
+    kind: 'quota-exhausted',
+    codes: ['insufficient_user_quota'],
+    message: /^(?:用户额度不足|预扣费额度失败|订阅额度不足|该令牌额度已用尽)|(?:user|token) quota is not enough/i,
+  },
   { vendor: 'Anthropic', kind: 'quota-exhausted', message: /credit balance is too low/i },
   { vendor: 'Gemini', kind: 'quota-exhausted', message: /prepayment credits are depleted/i },
-  { vendor: 'DeepSeek', kind: 'quota-exhausted', message: /^insufficient balance/i },
-  {
-    vendor: 'Qwen',
-    kind: 'quota-exhausted',
-    codes: ['Arrearage', 'AllocationQuota.FreeTierOnly'],
-    message: /account is in good standing|free tier of the model has been exhausted/i,
-  },
+  { vendor: 'DeepSeek, MiniMax', kind: 'quota-exhausted', message: /^insufficient balance/i },
+  { vendor: 'OpenRouter', kind: 'quota-exhausted', message: /^(?:insufficient credits|key limit exceeded)/i },
+  { vendor: 'Qwen', kind: 'quota-exhausted', codes: ['Arrearage'], message: /account is in good standing/i },
   { vendor: 'Cohere', kind: 'quota-exhausted', message: /trial key.{1,60}limited to \d{1,9} API calls \/ month/i },
-  { vendor: 'Bedrock', kind: 'quota-exhausted', codes: ['ServiceQuotaExceededException'] },
   { vendor: 'Mistral', kind: 'quota-exhausted', message: /monthly (?:usage|spending) limit/i },
-  { vendor: 'xAI', kind: 'quota-exhausted', message: /used all available credits/i },
-  { vendor: 'SiliconFlow', kind: 'quota-exhausted', message: /account balance is insufficient/i },
-  { vendor: 'Volcengine', kind: 'quota-exhausted', codes: ['AccountOverdueError'] },
-  { vendor: 'Zhipu', kind: 'quota-exhausted', codes: ['1113'] },
+  {
+    vendor: 'xAI',
+    kind: 'quota-exhausted',
+    message: /used all available credits|doesn't have any credits|run out of credits or need a/i,
+  },
+  {
+    vendor: 'SiliconFlow',
+    kind: 'quota-exhausted',
+    message: /account balance is insufficient|paid[- ]balance is insufficient/i,
+  },
+  {
+    vendor: 'Volcengine',
+    kind: 'quota-exhausted',
+    codes: ['AccountOverdueError'],
+    message: /account has an overdue balance/i,
+  },
+  { vendor: 'Zhipu', kind: 'quota-exhausted', codes: ['1113'], message: /账户已欠费|insufficient balance or no resource package/i },
+  {
+    vendor: 'Moonshot',
+    kind: 'quota-exhausted',
+    message: /exceeded your current token quota|account .{1,80} suspended.{0,60}(?:balance|billing)/i,
+  },
+  {
+    vendor: 'Tencent',
+    kind: 'quota-exhausted',
+    codes: ['ResourceUnavailable.InArrears', 'ResourceUnavailable.LowBalance', 'FailedOperation.ResourcePackExhausted'],
+  },
 
   // There is no such model
   {
@@ -236,24 +286,23 @@ const recognisers: readonly Recogniser[] = [
  * errors inside of streams.
  */
 const matchesStatus: Readonly<Record<ErrorKind, (status: number) => boolean>> = {
-  'context-too-long': (status) => status !== 401 && status !== 403 && status !== 429,
-  'content-filtered': (status) => status !== 401 && status !== 429,
+  'context-too-long': (status) => status !== 401 && status !== 402 && status !== 403 && status !== 429,
+  'content-filtered': (status) => status !== 401 && status !== 402 && status !== 429,
   'quota-exhausted': () => true,
-  'model-unknown': (status) => status !== 401 && status !== 429,
+  'model-unknown': (status) => status !== 401 && status !== 402 && status !== 429,
 }
 
 /** The kind of an error of any vendor; undefined if it is not one of these kinds. */
 export function recognise(facts: UpstreamErrorFacts, status: number): KnownError | undefined {
-  if (status === 402) return { kind: 'quota-exhausted' }
   const message = facts.message.slice(0, readMax).replace(/(?<=\d),(?=\d{3}(?!\d))/g, '')
-  for (const { kind, dialect, codes, message: pattern } of recognisers) {
+  for (const { kind, dialect, isPartial, codes, message: pattern } of recognisers) {
     if (!matchesStatus[kind](status)) continue
     const found = pattern?.exec(message)
     if (!found && !codes?.includes(facts.code) && !codes?.includes(facts.type)) continue
     const numbers = kind === 'context-too-long' ? readNumbers(found?.groups ?? {}, facts) : {}
-    return { kind, ...(dialect ? { dialect } : {}), ...numbers }
+    return { kind, ...(dialect ? { dialect } : {}), ...(isPartial ? { isPartial } : {}), ...numbers }
   }
-  return undefined
+  return status === 402 ? { kind: 'quota-exhausted' } : undefined
 }
 
 const readMax = 4000

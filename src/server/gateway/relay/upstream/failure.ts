@@ -121,6 +121,7 @@ export class UpstreamFailure extends Error {
 
   /** The same key will be refused again. */
   get isRefusal(): boolean {
+    if (this.known?.isPartial) return false
     return this.isFaultOfKey && (this.isOutOfCredit || (this.status !== 403 && this.status !== 429))
   }
 
