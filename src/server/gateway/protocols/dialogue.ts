@@ -78,8 +78,8 @@ export type MediaSource =
   | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string }
   | { readonly kind: 'url'; readonly url: string; readonly mediaType?: string }
   | { readonly kind: 'text'; readonly mediaType: string; readonly text: string }
-  /** A file stored at one vendor: never sent to another. */
-  | { readonly kind: 'file'; readonly id: string; readonly family: Family }
+  /** A file stored at one vendor: never sent to another. `mediaType` as declared, or by the ending of its name. */
+  | { readonly kind: 'file'; readonly id: string; readonly family: Family; readonly mediaType?: string }
 
 /** Reasoning of an earlier turn. The text may be '' when only its sealed form is known. */
 export interface ReasoningPart {

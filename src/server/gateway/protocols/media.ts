@@ -1,5 +1,5 @@
 import { fail } from '../../base/lib/failure.ts'
-import type { MediaSource } from './dialogue.ts'
+import type { MediaPart, MediaSource } from './dialogue.ts'
 
 /**
  * The source of an image, document or recording, from the one string that the caller sent: a data URL of any form becomes bytes, a
@@ -38,6 +38,62 @@ export function writeDataUrl(source: Exclude<MediaSource, { kind: 'file' }>): st
   const data = source.kind === 'text' ? Buffer.from(source.text).toString('base64') : source.data
   return `data:${source.mediaType};base64,${data}`
 }
+
+/**
+ * A file that the caller names by its id: one of the caller's own vendor, or an object in Google's storage, whose address callers of
+ * every dialect may use as an id.
+ */
+export function storedFile(id: string, family: FileSource['family'], declared = ''): FileSource {
+  const isGoogles = isInGoogleStorage(id)
+  const mediaType = declared === '' ? typeOfName(id) : mediaTypeOf(declared)
+  return { kind: 'file', id, family: isGoogles ? 'google' : family, ...(isGoogles && mediaType !== '' ? { mediaType } : {}) }
+}
+
+type FileSource = Extract<MediaSource, { kind: 'file' }>
+
+/** The kind of a stored file, as far as its type is known. */
+export function kindOfFile({ mediaType = '' }: FileSource): MediaPart['media'] {
+  const [kind] = mediaType.split('/')
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
+}
+
+export function isInGoogleStorage(address: string): boolean {
+  return /^gs:\/\//i.test(address)
+}
+
+/** The type by the ending of a file's name or address; '' when unknown. */
+export function typeOfName(name: string): string {
+  const path = name.split(/[?#]/, 1)[0] ?? ''
+  return typeOfEnding.get(path.slice(path.lastIndexOf('.') + 1).toLowerCase()) ?? ''
+}
+
+const typeOfEnding: ReadonlyMap<string, string> = new Map([
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+  ['json', 'application/json'],
+  ['xml', 'text/xml'],
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['webp', 'image/webp'],
+  ['gif', 'image/gif'],
+  ['heic', 'image/heic'],
+  ['heif', 'image/heif'],
+  ['wav', 'audio/wav'],
+  ['mp3', 'audio/mpeg'],
+  ['m4a', 'audio/mp4'],
+  ['aac', 'audio/aac'],
+  ['flac', 'audio/flac'],
+  ['ogg', 'audio/ogg'],
+  ['mp4', 'video/mp4'],
+  ['mov', 'video/quicktime'],
+  ['webm', 'video/webm'],
+  ['mpeg', 'video/mpeg'],
+  ['avi', 'video/x-msvideo'],
+])
 
 export type Base64Source = Extract<MediaSource, { kind: 'base64' }>
 

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/lib/failure.ts'
 import type { MediaPart, MediaSource, Part, TextPart, ToolResultPart } from '../dialogue.ts'
-import { base64Source } from '../media.ts'
+import { base64Source, storedFile, typeOfName } from '../media.ts'
 import { inputText } from '../tool-input.ts'
 import { hostedUseAsText } from '../tool-texts.ts'
 import type { UnreadMembers } from '../unread-members.ts'
@@ -171,7 +171,7 @@ function readSource(block: JsonObject, field: string, declared: string): MediaSo
     case 'text':
       return { kind: 'text', mediaType: textAt(source, 'media_type') || 'text/plain', text: textAt(source, 'data') }
     case 'file':
-      return { kind: 'file', id: textAt(source, 'file_id'), family: 'anthropic' }
+      return storedFile(textAt(source, 'file_id'), 'anthropic', textAt(source, 'media_type') || typeOfName(textAt(source, 'file_id')) || declared)
     default:
       return invalid(`${field}.source`, { zh: '未知的类型', en: 'this type is not known' })
   }

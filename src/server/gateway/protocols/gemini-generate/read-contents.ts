@@ -176,8 +176,9 @@ function readFile(file: JsonObject, detail: Pick<MediaPart, 'detail'> = {}): Med
   const mediaType = eitherText(file, 'mimeType')
   const isGoogles = !/^https?:/i.test(uri) || /^https:\/\/generativelanguage\.googleapis\.com\//i.test(uri)
   const media = mediaType === '' && /youtu\.?be/i.test(uri) ? 'video' : mediaOf(mediaType)
-  if (isGoogles) return { kind: 'media', media, source: { kind: 'file', id: uri, family: 'google' }, ...detail }
-  return { kind: 'media', media, source: { kind: 'url', url: uri, ...(mediaType === '' ? {} : { mediaType }) }, ...detail }
+  const typed = mediaType === '' ? {} : { mediaType }
+  if (isGoogles) return { kind: 'media', media, source: { kind: 'file', id: uri, family: 'google', ...typed }, ...detail }
+  return { kind: 'media', media, source: { kind: 'url', url: uri, ...typed }, ...detail }
 }
 
 function mediaOf(mediaType: string): MediaPart['media'] {

@@ -223,7 +223,7 @@ describe('media for Gemini', () => {
     const stored = image({ source: { kind: 'file', id: 'gs://bucket/a.png', family: 'google' } })
     expect(partsOf([plain, stored])).toEqual([
       { inlineData: { mimeType: 'text/plain', data: 'aGk=' } },
-      { fileData: { fileUri: 'gs://bucket/a.png' } },
+      { fileData: { mimeType: 'image/png', fileUri: 'gs://bucket/a.png' } },
     ])
   })
 

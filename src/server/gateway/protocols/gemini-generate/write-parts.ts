@@ -3,6 +3,7 @@ import { fail } from '../../../base/lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, MediaPart, ToolCallPart } from '../dialogue.ts'
 import { fieldNameFor } from '../lost-fields.ts'
+import { isInGoogleStorage, typeOfName } from '../media.ts'
 import { inputObject } from '../tool-input.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import type { GeminiModel } from './models.ts'
@@ -47,10 +48,10 @@ function writeSource({ media, source }: MediaPart, dialogue: Dialogue): JsonObje
     case 'text':
       return { inlineData: { mimeType: 'text/plain', data: Buffer.from(source.text).toString('base64') } }
     case 'url':
-      return { fileData: { ...(source.mediaType ? { mimeType: source.mediaType } : {}), fileUri: source.url } }
+      return writeFile(source.url, source.mediaType, media)
     case 'file':
       if (source.family !== 'google') refuse(dialogue, foreignFile)
-      return { fileData: { fileUri: source.id } }
+      return writeFile(source.id, source.mediaType, media)
     case 'base64': {
       const mimeType = readableType(media, source.mediaType)
       if (mimeType === undefined)
@@ -59,6 +60,15 @@ function writeSource({ media, source }: MediaPart, dialogue: Dialogue): JsonObje
     }
   }
 }
+
+/** Vertex requires the type of an object in its storage. */
+function writeFile(fileUri: string, declared: string | undefined, media: MediaPart['media']): JsonObject {
+  const isStored = isInGoogleStorage(fileUri)
+  const type = declared ?? (isStored ? typeOfName(fileUri) || usualTypes[media] : undefined)
+  return { fileData: { ...(type === undefined ? {} : { mimeType: sounds.get(type) ?? type }), fileUri } }
+}
+
+const usualTypes = { image: 'image/jpeg', audio: 'audio/mp3', video: 'video/mp4', document: 'application/pdf' } as const
 
 const foreignFile: Text = { zh: '文件存放在另一家供应商处', en: 'the file lies with another vendor' }
 

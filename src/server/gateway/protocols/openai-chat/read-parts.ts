@@ -1,6 +1,6 @@
 import { AppError, fail } from '../../../base/lib/failure.ts'
 import type { MediaPart, MediaSource, Part, TextPart } from '../dialogue.ts'
-import { base64Source, readMediaUrl } from '../media.ts'
+import { base64Source, kindOfFile, readMediaUrl, storedFile, typeOfName } from '../media.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { detailsText } from './read-past-reasoning.ts'
 import { readCacheMark } from './read-tools.ts'
@@ -81,7 +81,10 @@ function readImage(part: JsonObject, field: string): MediaPart {
 function readFile(file: JsonObject, field: string): MediaPart {
   const [id, data, name] = [textAt(file, 'file_id'), textAt(file, 'file_data'), textAt(file, 'filename')]
   const titled = name === '' ? {} : { title: name }
-  if (id !== '') return { kind: 'media', media: 'document', source: { kind: 'file', id, family: 'openai' }, ...titled }
+  if (id !== '') {
+    const stored = storedFile(id, 'openai', typeOfFile(file))
+    return { kind: 'media', media: kindOfFile(stored), source: stored, ...titled }
+  }
 
   const source = readSource(data || textAt(file, 'file_url'), `${field}.file_data`)
   if (source.kind !== 'base64') return { kind: 'media', media: 'document', source, ...titled }
@@ -92,6 +95,12 @@ function readFile(file: JsonObject, field: string): MediaPart {
   }
   const media = mediaType.startsWith('image/') ? 'image' : mediaType.startsWith('audio/') ? 'audio' : 'document'
   return { kind: 'media', media, source, ...titled }
+}
+
+/** Some clients declare the media type as `format`; otherwise the name may tell it. */
+function typeOfFile(file: JsonObject): string {
+  const format = textAt(file, 'format')
+  return format.includes('/') ? format : typeOfName(textAt(file, 'filename'))
 }
 
 /** A URL as a string or in the member `url`. */

@@ -48,7 +48,7 @@ const parts = known('type text refusal thinking detail file_id file_data file_ur
   image_url: known('url detail'),
   video_url: known('url'),
   input_audio: known('data format'),
-  file: known('file_id file_data file_url filename'),
+  file: known('file_id file_data file_url filename format'),
   ...cacheMarks,
 })
 const calls = known('id type index extra_content', {

@@ -1,5 +1,5 @@
 import type { MediaPart, MediaSource, RefusalPart, TextPart } from '../dialogue.ts'
-import { readMediaUrl } from '../media.ts'
+import { kindOfFile, readMediaUrl, storedFile, typeOfName } from '../media.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { mustBeObject, refuseInvalid, refuseType } from './refusals.ts'
 
@@ -47,7 +47,8 @@ function readFile(part: JsonObject, field: string): MediaPart {
   const title = textAt(part, 'filename')
   const key = textAt(part, 'file_data') === '' ? 'file_url' : 'file_data'
   const source = readSource(part, key, field, typeOfName(title))
-  return { kind: 'media', media: 'document', source, ...(title === '' ? {} : { title }), ...readCacheMark(part) }
+  const media = source.kind === 'file' ? kindOfFile(source) : 'document'
+  return { kind: 'media', media, source, ...(title === '' ? {} : { title }), ...readCacheMark(part) }
 }
 
 /** Audio in Chat's form: OpenAI's Responses accept no audio, but other hosts do. */
@@ -60,7 +61,7 @@ function readAudio(part: JsonObject, field: string): MediaPart {
 function readSource(part: JsonObject, key: string, field: string, declared = ''): MediaSource {
   const url = textAt(part, key)
   const id = textAt(part, 'file_id')
-  if (url === '' && id !== '') return { kind: 'file', id, family: 'openai' }
+  if (url === '' && id !== '') return storedFile(id, 'openai', declared)
   if (url === '') return refuseInvalid(`${field}.${key}`, { zh: '不能为空', en: 'must not be empty' })
   return readMediaUrl(url, declared)
 }
@@ -73,19 +74,3 @@ function readCacheMark(part: JsonObject): Pick<TextPart, 'cache'> {
   const mark = objectAt(part, 'prompt_cache_breakpoint')
   return mark ? { cache: { ttl: mark.ttl === '12h' || mark.ttl === '1h' ? '1h' : '5m' } } : {}
 }
-
-/** The type by the extension of a file name, if its first bytes are unknown. */
-function typeOfName(name: string): string {
-  const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
-  return typeOfEnding.get(ending) ?? ''
-}
-
-const typeOfEnding: ReadonlyMap<string, string> = new Map([
-  ['pdf', 'application/pdf'],
-  ['txt', 'text/plain'],
-  ['md', 'text/markdown'],
-  ['csv', 'text/csv'],
-  ['html', 'text/html'],
-  ['json', 'application/json'],
-  ['xml', 'text/xml'],
-])
