@@ -33,9 +33,9 @@ import type { Target } from '../upstream/http-exchange.ts'
 import type { MultiTarget } from '../upstream/multi-exchange.ts'
 import {
   callerHeaders,
+  hasRefused,
   limitedMembers,
-  noteStreamOptionsRefused,
-  refusesStreamOptions,
+  noteRefused,
   targetOf,
   type WrittenRequest,
 } from '../upstream/request-target.ts'
@@ -134,7 +134,7 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
   const { format, facts } = request
   const { body, lost } = acceptedBody(request, channel, readableBody(request, shared, mapped), mapped)
   const { provider, setting } = channel
-  const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
+  const takesOptions = provider.streamOptions && !hasRefused(channel, 'stream_options')
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && format.stream?.reportsUsageOnRequest === true
   const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
   const limitedBody = request.outputLimit === undefined ? body.json : { ...body.json, ...limited }
@@ -159,6 +159,7 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
   if (upstreamModel !== facts.model && 'model' in body.json) changes.model = upstreamModel
   if (asksUsage) changes.stream_options = { ...facts.streamOptions, include_usage: true }
   if (!takesOptions && facts.streamOptions) changes.stream_options = undefined
+  if (asksBase64(request) && hasRefused(channel, 'base64')) changes.encoding_format = 'float'
   Object.assign(changes, limited, adjusted)
   if (hasBodyOverrides(setting)) {
     const names = { model: upstreamModel, asked: facts.model }
@@ -181,6 +182,11 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
       passingBack(request, channel),
     ),
   }
+}
+
+/** Embeddings that are asked for in base64. This server encodes those of a host that returns numbers. */
+function asksBase64({ format, body }: AdmittedRequest): boolean {
+  return format.format === 'openai.embeddings' && body.json.encoding_format === 'base64'
 }
 
 /** Passes on the turn state header, which Codex sends back with its next request. */
@@ -273,8 +279,8 @@ function refusedThread({ format, body }: AdmittedRequest, { keepsThreads }: Prov
 }
 
 /**
- * Refusals that a changed request avoids: an access token that was revoked early, `stream_options` that an upstream does not know,
- * and sealed reasoning that is no longer valid. Returns whether to repeat the request to the channel; the finding is remembered, so
+ * Refusals that a changed request avoids: an access token that was revoked early, `stream_options` or an encoding of vectors that an
+ * upstream does not know, and sealed reasoning that is no longer valid. Returns whether to repeat the request to the channel; the finding is remembered, so
  * that this happens once.
  */
 export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: AttemptState, failure: UpstreamFailure): boolean {
@@ -286,8 +292,12 @@ export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: A
     return true
   }
   if (status !== 400 && status !== 422) return false
-  if (facts.message.includes('stream_options') && !refusesStreamOptions(channel)) {
-    noteStreamOptionsRefused(channel)
+  if (facts.message.includes('stream_options') && !hasRefused(channel, 'stream_options')) {
+    noteRefused(channel, 'stream_options')
+    return true
+  }
+  if (asksBase64(request) && !hasRefused(channel, 'base64') && /^$|encoding_format|base64/i.test(facts.message)) {
+    noteRefused(channel, 'base64')
     return true
   }
   if (!shared.leavesReasoning && staleReasoning.test(facts.message) && mayLeaveReasoning(attempt)) {

@@ -18,7 +18,7 @@ import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { inlineMedia, mediaOf } from '../upstream/fetch-media.ts'
-import { callerHeaders, limitedMembers, refusesStreamOptions } from '../upstream/request-target.ts'
+import { callerHeaders, hasRefused, limitedMembers } from '../upstream/request-target.ts'
 import type { Written } from './adapter.ts'
 import type { BegunAttempt } from './attempt-state.ts'
 import { DroppedFields, setDroppedHeader, unpricedOf } from './losses.ts'
@@ -74,7 +74,7 @@ export async function translate(
   }
 
   if (isHeavyBody) await yieldWithPriority()
-  const takesOptions = provider.streamOptions && !refusesStreamOptions(channel)
+  const takesOptions = provider.streamOptions && !hasRefused(channel, 'stream_options')
   const limited = { ...written.body, ...limitedMembers(request, provider, { ...to, body: written.body }) }
   const adjusted = adjustRequest(channel, { body: limited, ...to, caller: callerHeaders(request), lose: dropped.lose })
   const body = { ...limited, ...(takesOptions ? {} : { stream_options: undefined }), ...adjusted }

@@ -206,17 +206,20 @@ function keyedHeaders(
   return { ...headers, 'idempotency-key': secrets.mac('upstream-idempotency-key', JSON.stringify([userId, tokenId, key, sent])) }
 }
 
-/** A changed channel is a new object, and is tried again. */
-const refusing = new WeakSet<RunningChannel>()
+/** Parts of a request that some hosts refuse, and without which this server can answer it all the same. */
+type Avoidable = 'stream_options' | 'base64'
 
-/** Whether this upstream has rejected `stream_options`. */
-export function refusesStreamOptions(channel: RunningChannel): boolean {
-  return refusing.has(channel)
+/** A changed channel is a new object, and is tried again. */
+const refused = { stream_options: new WeakSet<RunningChannel>(), base64: new WeakSet<RunningChannel>() }
+
+/** Whether this upstream has rejected it. */
+export function hasRefused(channel: RunningChannel, part: Avoidable): boolean {
+  return refused[part].has(channel)
 }
 
-/** Remembers that this upstream rejects `stream_options`. */
-export function noteStreamOptionsRefused(channel: RunningChannel): void {
-  refusing.add(channel)
+/** Remembers that this upstream rejects it. */
+export function noteRefused(channel: RunningChannel, part: Avoidable): void {
+  refused[part].add(channel)
 }
 
 /** The members that put the limit which the balance affords into a body of an upstream's format. */
