@@ -149,3 +149,33 @@ describe('refusals of an upstream', () => {
     }
   })
 })
+
+describe('a reply of Chat with calls that its host ends by stop', () => {
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }
+  const chunk = (delta: object, finish_reason: string | null) =>
+    event({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta, finish_reason }] })
+  const streamed = chunk({ role: 'assistant', tool_calls: [call] }, null) + chunk({}, 'stop') + event('[DONE]')
+  const whole = `{"id":"c", "object":"chat.completion","created":1,"model":"${model}","choices":[{"index":0,"message":{"role":"assistant","content":null,"tool_calls":[${JSON.stringify(call)}]},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`
+  const asked = { tools: [{ type: 'function', function: { name: 'f' } }] }
+
+  it.each([
+    ['whole', false, whole, 'application/json'],
+    ['streamed', true, streamed, 'text/event-stream'],
+  ] as const)('[51] [264] ends by tool_calls when it is %s, and by its own bytes for a strict token', async (_, stream, text, type) => {
+    const { server, ask: askPlain } = await sharedStage(await answering(text, type))
+    const plain = await askPlain(chat({ ...asked, stream }))
+    expect(plain.text).toBe(text.replace('"finish_reason":"stop"', '"finish_reason":"tool_calls"'))
+    const strict = await addToken(server, { strict_translation: true })
+    expect((await ask(server, strict.key, chat({ ...asked, stream }))).text).toBe(text)
+  })
+
+  it.each([
+    ['a whole reply to a stream', true, whole, 'application/json'],
+    ['a stream to a whole reply', false, streamed, 'text/event-stream'],
+  ] as const)('[51] ends by tool_calls when its host sends %s', async (_, stream, text, type) => {
+    const { ask: askPlain } = await sharedStage(await answering(text, type))
+    const answer = await askPlain(chat({ ...asked, stream }))
+    expect(answer.text).toContain('"finish_reason":"tool_calls"')
+    expect(answer.text).not.toContain('"finish_reason":"stop"')
+  })
+})

@@ -38,6 +38,8 @@ export interface WireFormat {
    * request body. Throws `untranslatable` when it cannot be repaired, and `upstream_failed` when it lacks a part of the answer.
    */
   mendReply?(reply: Buffer, asked: JsonObject): Buffer | undefined
+  /** The reply with a finish reason that agrees with its calls; undefined when it does. */
+  mendFinish?(reply: Buffer): Buffer | undefined
   /** Usage of a complete reply; undefined when the upstream reported none. */
   readUsage(reply: JsonObject, facts: RequestFacts): Usage | undefined
   /** The text of a complete reply, counted when the upstream reported no usage. */
@@ -95,6 +97,16 @@ export interface RequestFacts {
   readonly streamOptions: JsonObject | undefined
 }
 
+/** Corrects the finish reason of a stream that contains calls. */
+export interface FinishMender {
+  /** The marks of the format, and those of events that may have to change. */
+  readonly marks: RegExp
+  /** Reads each block before its events are passed on. */
+  see(block: string): void
+  /** The event's JSON with another finish reason; undefined when nothing has to change. */
+  mend(data: Buffer, event: JsonObject): Buffer | undefined
+}
+
 /** Reading and ending an event stream of a format. `data` is the parsed JSON of one event. */
 export interface StreamFormat {
   /**
@@ -133,6 +145,8 @@ export interface StreamFormat {
   readError(data: JsonObject): UpstreamErrorFacts | undefined
   /** An error as the last event, if this format differs from the other streams of its dialect. */
   errorEvent?(error: UpstreamErrorFacts): string
+  /** For formats in which hosts end replies with calls by the wrong reason: corrects it, for so many completions. */
+  mendFinish?(completions: number): FinishMender
   /** A complete reply as the events of a stream, without the terminal event, for an upstream that does not stream. */
   replay(reply: JsonObject): readonly JsonObject[]
   /** The complete reply that the events of a stream add up to, for an upstream that streams unasked. */

@@ -28,6 +28,7 @@ import {
   type WireFormat,
 } from '../wire-format.ts'
 import { readErrorInChoices, readOpenAiError } from './errors.ts'
+import { FinishOfCalls, withFinishOfCalls } from './finish-of-calls.ts'
 import { gatherChat, replayChat, reportedUsage } from './forms.ts'
 import { chatTools } from './hosted-tools.ts'
 import { toolMemberOf } from './tool-member.ts'
@@ -48,6 +49,7 @@ export const openAiChat: WireFormat = {
   promptText: (body) => textsOf([body.messages, body.tools, body.functions, body.response_format]),
   answerIn: 'choices',
   isEmpty: (reply) => choicesOf(reply).every(isEmptyChoice),
+  mendFinish: withFinishOfCalls,
   readUsage: readReportedUsage,
   replyText: (reply) =>
     arrayAt(reply, 'choices')
@@ -73,6 +75,7 @@ export const openAiChat: WireFormat = {
         .map((choice) => messageText(objectAt(choice, 'delta') ?? {}))
         .join(''),
     readError: readStreamError,
+    mendFinish: (completions) => new FinishOfCalls(completions),
     replay: (reply) => replayChat(reply, choicesOf(reply)),
     gather: gatherChat,
     renameModel: renameTopLevelModel,

@@ -178,7 +178,7 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
     ...changedBody(body, changes),
     adapter: passThrough(
       request,
-      { hideUsage: asksUsage, renameTo: sent === facts.model ? undefined : facts.model },
+      { hideUsage: asksUsage, renameTo: sent === facts.model ? undefined : facts.model, mendsFinish: !request.caller.isStrict },
       passingBack(request, channel),
     ),
   }

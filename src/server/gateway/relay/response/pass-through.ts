@@ -10,26 +10,38 @@ import { readPart, readWhole, requireNoError } from './whole.ts'
 
 type FormattedRequest = Pick<AdmittedRequest, 'body' | 'facts' | 'format'>
 
-/** Adapter for a reply in the caller's format: bytes pass unchanged except for the model name and a usage that was not requested. */
+/** The changes to a reply that passes through. */
+interface ReplyEdit {
+  readonly hideUsage: boolean
+  readonly renameTo: string | undefined
+  /** Corrects a finish reason that disagrees with the calls of the reply. */
+  readonly mendsFinish?: boolean
+}
+
+/**
+ * Adapter for a reply in the caller's format: bytes pass unchanged except for the model name, a usage that was not requested, and the
+ * finish reason of a reply with calls.
+ */
 export function passThrough(
   work: FormattedRequest,
-  edit: { hideUsage: boolean; renameTo: string | undefined },
+  edit: ReplyEdit,
   readHeaders?: ResponseAdapter['readHeaders'],
 ): ResponseAdapter {
   const { format, facts } = work
   const { stream } = format
-  const { hideUsage, renameTo } = edit
-  const readReply = repliesIn(work) === 'json' ? wholeReader(work, renameTo) : unchanged
+  const { hideUsage, renameTo, mendsFinish } = edit
+  const readReply = repliesIn(work) === 'json' ? wholeReader(work, edit) : unchanged
   if (!stream) return { readHeaders, readWhole: readReply, openInterceptor: notStreamed, readReplay: notStreamed, heartbeat: '' }
 
   return {
     readHeaders,
     readWhole: readReply,
     readPart: (begun) => readPart(format, facts, gathered(format, begun)),
-    openInterceptor: () => new StreamInterceptor(stream, edit),
+    openInterceptor: () =>
+      new StreamInterceptor(stream, { ...edit, finish: mendsFinish ? stream.mendFinish?.(facts.completions ?? 1) : undefined }),
     readReplay(body) {
       const { usage, text } = readWhole(work, body, '')
-      const reply = parseObject(body)
+      const reply = parseObject(mended(format, body, edit))
       const named = renameTo === undefined ? reply : { ...reply, [modelIn(format)]: renameTo }
       return { usage, text, write: () => replyAsStream(stream, named, { hideUsage }) }
     },
@@ -37,12 +49,17 @@ export function passThrough(
   }
 }
 
-function wholeReader(work: FormattedRequest, renameTo: string | undefined): ResponseAdapter['readWhole'] {
+function wholeReader(work: FormattedRequest, edit: ReplyEdit): ResponseAdapter['readWhole'] {
   const { format } = work
+  const { renameTo } = edit
   return (body, contentType) => {
-    const whole = readWhole(work, repaired(work, gathered(format, body)), contentType)
+    const whole = readWhole(work, mended(format, repaired(work, gathered(format, body)), edit), contentType)
     return { ...whole, write: () => (renameTo === undefined ? whole.body : renamed(whole.body, modelIn(format), renameTo)) }
   }
+}
+
+function mended(format: WireFormat, reply: Buffer, { mendsFinish }: ReplyEdit): Buffer {
+  return (mendsFinish && format.mendFinish?.(reply)) || reply
 }
 
 /** Repairs a reply that ignored a part of the request. If it cannot be repaired, this channel has failed. */

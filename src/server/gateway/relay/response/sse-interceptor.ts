@@ -3,13 +3,19 @@ import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '.
 import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { errorFacts } from '../../protocols/reply-builder.ts'
 import { laterUsage } from '../../protocols/usage-sides.ts'
-import { isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import { type FinishMender, isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { SseInterceptor } from './adapter.ts'
 
+interface InterceptorEdit {
+  readonly hideUsage: boolean
+  readonly renameTo: string | undefined
+  readonly finish?: FinishMender | undefined
+}
+
 /**
- * Observes a stream of byte text that passes through: usage, first output, errors and the end. Bytes pass unchanged with three exceptions:
- * the terminal event is withheld until the charge is durable, a usage event that the caller did not request is removed, and the model name
- * is replaced by the one that the caller used. An event is parsed only when a text search finds a marker in it.
+ * Observes a stream of byte text that passes through: usage, first output, errors and the end. Bytes pass unchanged with four exceptions:
+ * the terminal event is withheld until the charge is durable, a usage event that the caller did not request is removed, the model name
+ * is replaced by the one that the caller used, and a finish reason agrees with the calls before it. An event is parsed only when a text search finds a marker in it.
  */
 export class StreamInterceptor implements SseInterceptor {
   usage: Usage | undefined
@@ -22,6 +28,7 @@ export class StreamInterceptor implements SseInterceptor {
   readonly #format: StreamFormat
   readonly #hideUsage: boolean
   readonly #renameTo: string | undefined
+  readonly #finish: FinishMender | undefined
   #kept: string[] = []
   #keptBytes = 0
   readonly #output = new OutputBuffer()
@@ -29,16 +36,18 @@ export class StreamInterceptor implements SseInterceptor {
   #isFinished = false
   #hasBegun = false
 
-  constructor(format: StreamFormat, more: { hideUsage: boolean; renameTo: string | undefined }) {
+  constructor(format: StreamFormat, { hideUsage, renameTo, finish }: InterceptorEdit) {
     this.#format = format
-    this.#hideUsage = more.hideUsage
-    this.#renameTo = more.renameTo
+    this.#hideUsage = hideUsage
+    this.#renameTo = renameTo
+    this.#finish = finish
   }
 
   /** Accepts whole events and returns the bytes that may be sent to the caller now. Nothing passes after the terminal event or an error. */
   take(block: string): string {
     if (this.#terminal || this.error) return ''
     this.#keep(block)
+    this.#finish?.see(block)
     if (this.#format.endsWithBody) return this.#passButEnd(block)
     const mayHaveEmpty = this.#format.hasNamedEvents ? emptyNamed : emptyOrNamed
     const needsAll = this.#renameTo !== undefined || mayHaveEmpty.test(block)
@@ -88,7 +97,7 @@ export class StreamInterceptor implements SseInterceptor {
   /** The events to parse, in order: the first ones, and those that contain a marker. */
   #eventsThatMatter(block: string): EventText[] {
     const events = this.hasOutput ? [] : this.#firstEvents(block)
-    const { marks } = this.#format
+    const { marks } = this.#finish ?? this.#format
     // Most blocks have none, and matchAll copies the expression for each.
     if (block.search(marks) < 0) return events
     for (const { index: place } of block.matchAll(marks)) {
@@ -185,10 +194,12 @@ export class StreamInterceptor implements SseInterceptor {
 
   #replacement(event: EventText, data: JsonObject): string | undefined {
     if (this.#hideUsage && this.#format.isUsageOnly(data)) return ''
-    if (this.#renameTo === undefined) return undefined
-    const renamed = this.#format.renameModel(Buffer.from(event.data), this.#renameTo)
-    if (!renamed) return undefined
-    return this.#eventText({ name: event.name, data: renamed.toString() })
+    if (this.#renameTo === undefined && !this.#finish) return undefined
+    const bytes = Buffer.from(event.data)
+    const mended = this.#finish?.mend(bytes, data)
+    const renamed = this.#renameTo === undefined ? undefined : this.#format.renameModel(mended ?? bytes, this.#renameTo)
+    const written = renamed ?? mended
+    return written && this.#eventText({ name: event.name, data: written.toString() })
   }
 
   /** Buffers the raw events until they are read or too large; after that it keeps only their text. */
