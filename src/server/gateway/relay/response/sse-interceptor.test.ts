@@ -95,6 +95,22 @@ describe('passing a stream through', () => {
     )
     expect(read.text).toBe(Array.from({ length: 3000 }, (_, index) => `word${index} 中`).join(''))
   })
+
+  it.each<CallerFormat>(['openai.chat', 'openai.completions', 'gemini.generate'])(
+    '[6] never passes a ping of another protocol to a client of %s, whatever its data',
+    (format) => {
+      const own =
+        format === 'gemini.generate'
+          ? [{ candidates: [{ content: { parts: [{ text: 'a' }] } }] }]
+          : [{ choices: [{ index: 0, delta: { content: 'a' }, text: 'a' }] }]
+      const piece = `data: ${JSON.stringify(own[0])}\n\n`
+      for (const data of ['{"type":"ping"}', '{}', '', 'keep-alive', '{"type":"ping","cost":"0"}']) {
+        const ping = `event: ping\ndata: ${data}\n\n`
+        const read = pass(streamOf(format), [Buffer.from(ping + piece + ping + piece + ping)])
+        expect([data, read.passed, read.error]).toEqual([data, piece + piece, undefined])
+      }
+    },
+  )
 })
 
 function streamOf(format: CallerFormat): StreamFormat {

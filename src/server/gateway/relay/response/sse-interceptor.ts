@@ -125,7 +125,7 @@ export class StreamInterceptor implements SseInterceptor {
     for (const event of events) {
       const isEnd = this.#format.isTerminal(event)
       const data = parse(event.data)
-      if (data) this.#read(data)
+      if (data && !this.#isEmpty(event)) this.#read(data)
       const replaced = this.#isEmpty(event) ? '' : data && this.#replacement(event, data)
       if (isEnd || this.error) {
         // The relay writes errors of the upstream in its own words: the original text may contain the channel's key.
@@ -144,7 +144,7 @@ export class StreamInterceptor implements SseInterceptor {
     let passed = ''
     for (const event of eventsIn(block)) {
       const data = parse(event.data)
-      if (!data) continue
+      if (!data || this.#isEmpty(event)) continue
       this.#read(data)
       if (this.error) return passed
       const raw = block.slice(event.start, event.end)
@@ -187,9 +187,12 @@ export class StreamInterceptor implements SseInterceptor {
     this.#hasBegun = true
   }
 
-  /** Some hosts send empty events to keep the connection alive, which clients of these formats would parse as JSON. */
-  #isEmpty({ data }: EventText): boolean {
-    return data === ''
+  /**
+   * Some hosts send events to keep the connection alive, empty ones or those of another protocol, which clients of a format without
+   * named events would parse as pieces of the reply.
+   */
+  #isEmpty({ name, data }: EventText): boolean {
+    return data === '' || (name === 'ping' && !this.#format.hasNamedEvents)
   }
 
   #replacement(event: EventText, data: JsonObject): string | undefined {
