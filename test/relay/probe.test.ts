@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts'
+import { openChannel } from '../../src/server/gateway/channels/model-index.ts'
+import { probeKey } from '../../src/server/gateway/relay/models/probe.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books } from '../helpers/seed.ts'
@@ -46,6 +48,13 @@ describe('the test of a channel', () => {
     ['bge-reranker-v2', '/v1/rerank', { query: 'hello' }],
     ['gpt-4o-mini', '/v1/chat/completions', { max_tokens: 16 }],
     ['o3-mini', '/v1/chat/completions', { max_completion_tokens: 16 }],
+    ['Qwen/Qwen3-Embedding-8B', '/v1/embeddings', {}],
+    ['intfloat/e5-large-v2', '/v1/embeddings', {}],
+    ['dall-e-2', '/v1/images/generations', { prompt: 'A red dot', size: '256x256' }],
+    ['gpt-image-2', '/v1/images/generations', { quality: 'low' }],
+    ['black-forest-labs/FLUX.1-schnell', '/v1/images/generations', {}],
+    ['tts-1-hd', '/v1/audio/speech', { input: 'Hi', voice: 'alloy' }],
+    ['FunAudioLLM/CosyVoice2-0.5B', '/v1/audio/speech', { voice: 'FunAudioLLM/CosyVoice2-0.5B:alex' }],
   ])('sends %s a request of its kind', async (model, path, body) => {
     const { url, asked } = await everything()
     const id = await addChannel(server, { url, models: model })
@@ -53,7 +62,43 @@ describe('the test of a channel', () => {
     expect(asked).toMatchObject([{ path, body: { ...body, model } }])
   })
 
-  it.each(['dall-e-3', 'gpt-image-1', 'whisper-1', 'tts-1-hd', 'gpt-4o-transcribe', 'sora-2', 'gpt-4o-realtime-preview'])(
+  it.each(['whisper-1', 'gpt-4o-transcribe', 'FunAudioLLM/SenseVoiceSmall'])('sends %s a second of silence', async (model) => {
+    const heard: { path: string; type: string; text: string }[] = []
+    const url = await httpUpstream(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const text = Buffer.concat(chunks).toString('latin1')
+      heard.push({ path: request.url ?? '', type: String(request.headers['content-type']), text })
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"text":""}')
+    })
+    const id = await addChannel(server, { url, models: model })
+    expect(await test(server, id)).toMatchObject({ success: true })
+    expect(heard).toMatchObject([{ path: '/v1/audio/transcriptions', type: expect.stringContaining('multipart/form-data') }])
+    expect(heard[0]?.text).toContain('filename="silence.wav"')
+    expect(heard[0]?.text).toContain(model)
+  })
+
+  it('passes for speech that the upstream answers with a file', async () => {
+    const url = await httpUpstream((request, response) => {
+      request.resume()
+      response.writeHead(200, { 'content-type': 'audio/mpeg' }).end('ID3-file')
+    })
+    const id = await addChannel(server, { url, models: 'tts-1' })
+    expect(await test(server, id)).toMatchObject({ success: true })
+  })
+
+  it('makes an image in the job for all channels only if the channel names the model for its test', async () => {
+    const { url, asked } = await everything()
+    const unnamed = await addChannel(server, { url, models: 'dall-e-3' })
+    const named = await addChannel(server, { url, models: 'dall-e-3', test_model: 'dall-e-3' })
+    for (const id of [unnamed, named]) {
+      const [key] = (await openChannel(server.app, id)).keys
+      await probeKey(server.app, key ?? expect.unreachable('it has a key'), '')
+    }
+    expect(asked.map(({ path }) => path)).toEqual(['/v1/images/generations'])
+  })
+
+  it.each(['sora-2', 'kling-v2', 'suno-v5', 'gpt-4o-realtime-preview', 'mj_imagine'])(
     'is not possible with %s, which does not count as a failure',
     async (model) => {
       const { url, asked } = await everything()

@@ -48,6 +48,8 @@ export interface FormatDeclaration {
   readonly runsInBackground?: true
   /** A small request to a model, which tests a channel. */
   smallRequest?(model: string, outputTokensMax: number): JsonObject
+  /** A request is a form with a recording in its field `file`. */
+  readonly takesRecording?: true
   /**
    * The endpoint of the vendor that many compatible hosts lack. `isPart`: the format is another call of that endpoint, which a host
    * with the endpoint may lack too.

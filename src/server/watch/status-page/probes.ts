@@ -85,7 +85,7 @@ async function keysWithTraffic({ db, now, options }: ProbeParts): Promise<Set<st
 }
 
 function requestFor({ channels, model }: Offer): ProbeRequest | undefined {
-  const asked = (channel: RunningChannel) => (channel.provider.testable ? probeRequest(channel, model) : undefined)
+  const asked = (channel: RunningChannel) => (channel.provider.testable ? probeRequest(channel, model, 'never') : undefined)
   return channels.map(asked).find((request) => request !== undefined)
 }
 

@@ -1,6 +1,7 @@
 import { defineFormat } from '../define-format.ts'
 import { completionsTexts } from '../openai-chat/reply-texts.ts'
 import { limitAt } from '../output-limit.ts'
+import type { JsonObject } from '../wire-format.ts'
 import { imagesByCloudflare, rerankByCloudflare, transcriptionsByCloudflare, translationsByCloudflare } from './cloudflare-run.ts'
 import { openAiCompletions } from './completions.ts'
 import { completionsInbound } from './completions-inbound.ts'
@@ -95,7 +96,18 @@ export const openAiModerationsFormat = defineFormat({
   smallRequest: (model) => ({ model, input: 'hello world' }),
 })
 
-export const openAiImagesFormat = defineFormat({ name: 'openai.images', wire: openAiImages })
+export const openAiImagesFormat = defineFormat({
+  name: 'openai.images',
+  wire: openAiImages,
+  smallRequest: (model) => ({ model, prompt: 'A red dot', ...smallestImage(model) }),
+})
+
+/** The cheapest image of OpenAI's models; other vendors have other sizes, and the usual one is left to them. */
+function smallestImage(model: string): JsonObject {
+  if (/dall-e-2/.test(model)) return { size: '256x256' }
+  return /gpt-image/.test(model) ? { size: '1024x1024', quality: 'low' } : {}
+}
+
 export const openAiImageEditsFormat = defineFormat({ name: 'openai.image-edits', wire: openAiImageEdits })
 
 export const openAiImageVariationsFormat = defineFormat({
@@ -135,10 +147,17 @@ export const xaiImageEditsFormat = defineFormat({ name: 'xai.image-edits', conve
 export const miniMaxImagesFormat = defineFormat({ name: 'minimax.images', conversions: [imagesByMiniMax] })
 export const miniMaxSpeechFormat = defineFormat({ name: 'minimax.speech', conversions: [speechByMiniMax] })
 
-export const openAiSpeechFormat = defineFormat({ name: 'openai.speech', wire: openAiSpeech })
+export const openAiSpeechFormat = defineFormat({
+  name: 'openai.speech',
+  wire: openAiSpeech,
+  // Voices of this model on hosts of OpenAI's interface have its name.
+  smallRequest: (model) => ({ model, input: 'Hi', voice: /cosyvoice/i.test(model) ? `${model}:alex` : 'alloy' }),
+})
 export const openAiTranscriptionsFormat = defineFormat({
   name: 'openai.transcriptions',
   wire: openAiTranscriptions,
+  smallRequest: (model) => ({ model }),
+  takesRecording: true,
 })
 export const openAiTranslationsFormat = defineFormat({ name: 'openai.translations', wire: openAiTranslations })
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { AppError, fail } from '../../../base/lib/failure.ts'
 import { newRequestId } from '../../../base/lib/secrets/ids.ts'
 import type { CallLedger } from '../../../money/ledger/ledger.ts'
@@ -8,6 +9,7 @@ import { isPattern } from '../../channels/match-name.ts'
 import { openChannel, type RunningChannel } from '../../channels/model-index.ts'
 import { resolveModel } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
+import { wavOf } from '../../protocols/direct/wav.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import { formats } from '../../protocols/index.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
@@ -17,6 +19,7 @@ import { type AttemptParts, attemptChannel } from '../attempt/attempt.ts'
 import { NoAnswer } from '../http/answer.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
 import { DetachedRequest } from '../http/detached-request.ts'
+import { type Body, readBody } from '../http/read-body.ts'
 import type { UpstreamFailure } from '../upstream/failure.ts'
 
 /** The parts that testing a channel uses. The ledger is not among them: a test is not charged. */
@@ -40,7 +43,7 @@ export async function probeChannel(
   const { keys } = await openChannel(app, channelId)
   const [channel] = keys
   if (!channel) fail('not_found')
-  const probe = await probeKey(app, channel, model)
+  const probe = await probeKey(app, channel, model, 'last')
   if (probe.outcome === 'cannot') return fail('channel_not_testable')
   await reportTest(app, channelId, probe)
   const seconds = probe.ms / 1000
@@ -56,8 +59,13 @@ export async function probeChannel(
  * Calls a channel with one of its keys as the relay would, with all changes that its settings and its provider make to a request,
  * but without a caller and without the ledger.
  */
-export async function probeKey(app: ProbeParts, channel: RunningChannel, model: string): Promise<Probe> {
-  const request = channel.provider.testable ? probeRequest(channel, model) : undefined
+export async function probeKey(
+  app: ProbeParts,
+  channel: RunningChannel,
+  model: string,
+  media: MediaTests = 'if-named',
+): Promise<Probe> {
+  const request = channel.provider.testable ? probeRequest(channel, model, media) : undefined
   if (!request) return { outcome: 'cannot' }
   const startedMs = app.steady()
   const result = await tryAttempt({ ...app, ledger: noLedger }, request, hurried(channel))
@@ -70,7 +78,8 @@ export async function probeKey(app: ProbeParts, channel: RunningChannel, model: 
 
 async function tryAttempt(app: AttemptParts, request: ProbeRequest, channel: RunningChannel) {
   try {
-    const begun = { request: admitted(request, app.steady()), shared: {}, channel, failed: [], noteRepeat() {} }
+    const body = await bodyOf(request)
+    const begun = { request: admitted(request, body, app.steady()), shared: {}, channel, failed: [], noteRepeat() {} }
     const { failure } = await attemptChannel(app, { ...begun, choice: 'only' })
     if (failure?.kind === 'untranslatable') return 'cannot'
     return failure ?? 'answered'
@@ -93,8 +102,22 @@ function hurried(channel: RunningChannel): RunningChannel {
   return { ...channel, setting: { ...channel.setting, ...limits } }
 }
 
+/** The body of a request: JSON, or a form with a recording of a second of silence. */
+async function bodyOf({ body, hasRecording }: ProbeRequest): Promise<Body> {
+  if (!hasRecording) return { json: body, bytes: Buffer.from(JSON.stringify(body)) }
+  const form = new FormData()
+  for (const [name, value] of Object.entries(body)) form.set(name, String(value))
+  form.set('file', new File([silence], 'silence.wav', { type: 'audio/wav' }))
+  const written = new Response(form)
+  const headers = { 'content-type': written.headers.get('content-type') ?? '' }
+  return readBody(Object.assign(Readable.from([Buffer.from(await written.arrayBuffer())]), { headers }))
+}
+
+const samplesPerSecond = 16_000
+const silence = wavOf(Buffer.alloc(samplesPerSecond * 2), samplesPerSecond)
+
 /** The request of a test, which is free. */
-function admitted({ format: name, model, body }: ProbeRequest, nowMs: number): AdmittedRequest {
+function admitted({ format: name, model }: ProbeRequest, body: Body, nowMs: number): AdmittedRequest {
   const format = formats[name].wire
   const id = newRequestId(nowMs)
   const call = new ClientExchange(new NoAnswer(), {
@@ -103,14 +126,14 @@ function admitted({ format: name, model, body }: ProbeRequest, nowMs: number): A
     language: 'en',
     client: { address: '', local: true },
     startedMs: nowMs,
-    request: new DetachedRequest('', {}, body),
+    request: new DetachedRequest('', {}, body.json),
   })
   return {
     call,
     caller: nobody,
-    body: { json: body, bytes: Buffer.from(JSON.stringify(body)) },
+    body,
     format,
-    facts: format.readRequest(body, { model }),
+    facts: format.readRequest(body.json, { model }, body.form?.files),
     group: '',
     price: freePrice(model, ''),
     inputTokens: 0,
@@ -144,17 +167,27 @@ export interface ProbeRequest {
   readonly format: CallerFormat
   readonly model: string
   readonly body: JsonObject
+  /** It is a form with a recording. */
+  readonly hasRecording?: true
 }
 
 /**
- * What a channel is tested with: the given model, else its test model, else the first of its models that can be tested. Undefined
- * when there is none: its provider has no format that is supported here, or its models generate images, audio or video, for which
- * even the smallest request costs money or needs a file. Pure.
+ * When models of images and sound are tested, for which even the smallest request costs more than a few tokens: when no other model
+ * can be tested, only a model that is named for the test, or never.
  */
-export function probeRequest(channel: RunningChannel, wanted: string): ProbeRequest | undefined {
+type MediaTests = 'last' | 'if-named' | 'never'
+
+/**
+ * What a channel is tested with: the given model, else its test model, else the first of its models that can be tested. Undefined
+ * when there is none: its provider has no format that is supported here, or its models generate video or music, or are used in
+ * sessions or tasks. Pure.
+ */
+export function probeRequest(channel: RunningChannel, wanted: string, media: MediaTests): ProbeRequest | undefined {
   const named = wanted || channel.testModel
   const models = named === '' ? [...channel.models].filter((model) => !isPattern(model)) : [named]
-  for (const model of models) {
+  const texts = models.filter((model) => !untestable.test(model))
+  const isWanted = media === 'last' || (media === 'if-named' && named !== '')
+  for (const model of isWanted ? [...texts, ...models.filter((each) => untestable.test(each))] : texts) {
     const request = requestFor(channel, model)
     if (request) return request
   }
@@ -162,14 +195,15 @@ export function probeRequest(channel: RunningChannel, wanted: string): ProbeRequ
 }
 
 function requestFor(channel: RunningChannel, model: string): ProbeRequest | undefined {
-  if (untestable.test(model)) return undefined
-  const kind = kinds.find(({ name }) => name.test(model)) ?? conversation
-  const format = kind.formats.find(
+  const kind = untestable.test(model)
+    ? mediaKinds.find(({ name, not }) => name.test(model) && !not.test(model))
+    : (kinds.find(({ name }) => name.test(model)) ?? conversation)
+  const format = kind?.formats.find(
     (each) => upstreamFormat(channel, { format: each, model: resolveModel(channel, model) }) !== undefined,
   )
   if (!format) return undefined
   const body = formats[format].smallRequest?.(model, outputTokensMax)
-  return body && { format, model, body }
+  return body && { format, model, body, ...(formats[format].takesRecording ? { hasRecording: true } : {}) }
 }
 
 /** The use of a model, guessed from its name. `other` produces or reads something other than text, or is used by tasks. */
@@ -180,7 +214,7 @@ export function modelKind(model: string): ModelKind {
   return kinds.find(({ name }) => name.test(model))?.kind ?? 'conversation'
 }
 
-/** Names of models for images, audio and video, for drawing and music tasks, and for realtime sessions. */
+/** Names of models for images, audio and video, which are tested on request only, for drawing and music tasks, and for realtime sessions. */
 const untestable =
   /dall-e|image|imagen|stable-diffusion|\bsd3|flux|cogview|cogvideo|wanx|kolors|seedream|recraft|ideogram|midjourney|^mj_|^swap_face|suno|lyrics|whisper|transcri|paraformer|sensevoice|\basr\b|tts|speech|cosyvoice|voice|realtime|sora|veo-|kling|video|music/i
 
@@ -194,7 +228,26 @@ interface Kind {
 const kinds: readonly Kind[] = [
   { kind: 'rerank', name: /rerank/i, formats: ['rerank'] },
   { kind: 'moderation', name: /moderation/i, formats: ['openai.moderations'] },
-  { kind: 'embeddings', name: /embed|bge-|^m3e|^gte-/i, formats: ['openai.embeddings'] },
+  {
+    kind: 'embeddings',
+    name: /embed|bge-|(^|\/)(m3e|gte-|e5-|multilingual-e5|jina-clip|voyage-)/i,
+    formats: ['openai.embeddings'],
+  },
+]
+
+/** Of models whose names match `untestable`. Video, music, tasks and sessions have no small request. */
+const mediaKinds: readonly { readonly name: RegExp; readonly not: RegExp; readonly formats: readonly CallerFormat[] }[] = [
+  {
+    name: /whisper|transcri|paraformer|sensevoice|\basr\b/i,
+    not: /realtime|translat/i,
+    formats: ['openai.transcriptions'],
+  },
+  { name: /tts|speech|cosyvoice|voice/i, not: /realtime|clon|speech-to-text/i, formats: ['openai.speech'] },
+  {
+    name: /dall-e|image|imagen|stable-diffusion|\bsd3|flux|cogview|wanx|kolors|seedream|recraft|ideogram/i,
+    not: /video|edit|i2v|t2v/i,
+    formats: ['openai.images'],
+  },
 ]
 
 /** Hosts that only offer embeddings choose any names for their models. */
