@@ -3,9 +3,9 @@ export function linesOf(text: string): string[] {
   return entriesOf(text, /\r?\n/)
 }
 
-/** The entries of an option that is joined by commas. */
+/** The entries of a list that is joined by commas. Pasted lists may have line feeds or Chinese commas instead. */
 export function commaListOf(text: string): string[] {
-  return entriesOf(text, ',')
+  return entriesOf(text, /[,，\r\n]/)
 }
 
 function entriesOf(text: string, separator: string | RegExp): string[] {

@@ -111,6 +111,24 @@ eachDatabase('channels', (fresh) => {
       expect(await Promise.all(ids.map(keyOf))).toEqual(['k-1', 'k-2', 'k-3'])
     })
 
+    it('understands an address with the path of a call, keys with their header, and lists with line feeds', async () => {
+      const [first = 0, second = 0] = await addAll({
+        base_url: 'https://api.example/v1/chat/completions',
+        key: 'Bearer k-1\nauthorization: bearer  k-2\nBearer ',
+        models: 'gpt-4o\r\no3\n\n o4-mini，gpt-5',
+        group: 'vip\ndefault',
+      })
+      expect(await rowOf(first)).toMatchObject({
+        base_url: 'https://api.example/v1',
+        models: 'gpt-4o,o3,o4-mini,gpt-5',
+        group: 'vip,default',
+      })
+      expect([await keysOf(first), await keysOf(second)]).toEqual([['k-1'], ['k-2']])
+      await edit(first, { base_url: 'https://other.example/v1/messages', key: 'Bearer k-3', models: 'a\nb' })
+      expect(await rowOf(first)).toMatchObject({ base_url: 'https://other.example/v1', models: 'a,b' })
+      expect(await keysOf(first)).toEqual(['k-3'])
+    })
+
     it('stores a service account unchanged', async () => {
       const account = '{\n  "type": "service_account"\n}'
       const ids = await addAll({ type: 41, key: account, other: 'us-east1' })

@@ -8,6 +8,7 @@ import { fail } from '../../base/lib/failure.ts'
 import { isForbiddenForChannels, literalHost, parseChannelUrl } from '../../base/lib/net/outgoing-url.ts'
 import { parseUrl } from '../../base/lib/net/parse-url.ts'
 import { providerById } from '../providers/index.ts'
+import { withoutCallPath } from '../providers/pasted-address.ts'
 import type { Provider } from '../providers/provider.ts'
 import { isHeaderText } from './keys.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from './read-columns.ts'
@@ -35,7 +36,7 @@ export function readFields(env: Env, provider: Provider, given: Given): Fields {
   return withoutAbsent({
     type: given.type,
     name: read(given.name, (name) => name || fail('channel_name_required')),
-    base_url: read(given.base_url, (url) => readBaseUrl(env, url)),
+    base_url: read(given.base_url, (url) => readBaseUrl(env, provider, url)),
     other: read(given.other, (other) => readOther(provider, other)),
     openai_organization: read(given.openai_organization, readOrganization),
     test_model: read(given.test_model, (model) => model.trim()),
@@ -101,10 +102,14 @@ function joined(field: Text, names: readonly string[], lengthMax: number): strin
   return names.join(',')
 }
 
-/** `{model}` is allowed: providers whose address is the whole URL put the model there. */
-function readBaseUrl(env: Env, text: string): string {
+/**
+ * An address may be pasted with the path of a call. `{model}` is allowed: providers whose address is the whole URL put the model
+ * there.
+ */
+function readBaseUrl(env: Env, provider: Provider, text: string): string {
   if (text.trim() === '') return ''
-  return parseChannelUrl(text, { blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS }).replaceAll('%7Bmodel%7D', '{model}')
+  const url = parseChannelUrl(text, { blockPrivate: env.BLOCK_PRIVATE_UPSTREAMS }).replaceAll('%7Bmodel%7D', '{model}')
+  return withoutCallPath(provider, url)
 }
 
 function readOther(provider: Provider, text: string): string {

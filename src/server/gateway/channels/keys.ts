@@ -17,14 +17,21 @@ export function openKey({ secrets }: Opener, row: Pick<Row<'channel_keys'>, 'cha
   return secrets.open(row.key_sealed, place(row.channel_id))
 }
 
-/** One key per line, or the whole text for providers whose keys have lines. Throws `channel_name_required` or `field_invalid`. */
+/**
+ * One key per line, or the whole text for providers whose keys have lines. A key may be pasted with the header that it is sent in.
+ * Throws `channel_name_required` or `field_invalid`.
+ */
 export function readKeys({ keyHasLines }: Provider, text: string): string[] {
-  const keys = (keyHasLines ? [text] : text.split(/\r\n|\r|\n/)).map((key) => key.trim()).filter((key) => key !== '')
+  const keys = (keyHasLines ? [text] : text.split(/\r\n|\r|\n/)).map(withoutScheme).filter((key) => key !== '')
   if (keys.length === 0) fail('channel_name_required')
   if (keys.length > keysAtOnceMax) refuse({ zh: `一次最多 ${keysAtOnceMax} 个`, en: `at most ${keysAtOnceMax} at once` })
   if (!keyHasLines && !keys.every(isHeaderText))
     refuse({ zh: '只能包含可见的 ASCII 字符', en: 'must hold visible ASCII characters only' })
   return keys
+}
+
+function withoutScheme(key: string): string {
+  return key.trim().replace(/^(?:authorization\s*:\s*)?bearer(?:\s+|$)/i, '')
 }
 
 /** Reads the key of a channel that has one key and must keep only one. */

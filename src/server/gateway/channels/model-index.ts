@@ -6,6 +6,7 @@ import { Snapshot } from '../../base/lib/collections/snapshot.ts'
 import type { UpstreamAgents } from '../../base/lib/net/http-client.ts'
 import type { Core } from '../../base/options/core.ts'
 import { checkProviders, providerById } from '../providers/index.ts'
+import { withoutCallPath } from '../providers/pasted-address.ts'
 import type { Provider, Upstream } from '../providers/provider.ts'
 import { openKey } from './keys.ts'
 import { findRow } from './locks.ts'
@@ -178,7 +179,7 @@ function readRow(row: Row<'channels'>, nowMs: number) {
   const provider = providerById(row.type)
   if (!provider) throw new Error(`Unknown channel type ${row.type}`)
 
-  const baseUrl = row.base_url || provider.baseUrl
+  const baseUrl = withoutCallPath(provider, row.base_url) || provider.baseUrl
   const setting = readSetting(row.setting)
   return {
     id: row.id,

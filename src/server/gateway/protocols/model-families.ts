@@ -10,7 +10,7 @@ import type { FamilyName, Quirks } from './codec.ts'
  */
 interface Family {
   readonly name: FamilyName
-  /** A pattern of the name in lower case, with or without a vendor before it. */
+  /** A pattern of the name in lower case, without the vendors and folders before it. */
   readonly model: RegExp
   readonly rules: Readonly<Partial<Record<ModelRule, Quirks>>>
 }
@@ -31,7 +31,7 @@ const { replay_reasoning, think_in_streams_only, call_signatures, short_call_ids
 /** The first family that matches applies. */
 export const families: readonly Family[] = [
   // Returns 400 when its reasoning is sent back.
-  { name: 'deepseek-r1', model: /deepseek[-_/]?r1(?!\d)/, rules: { replay_reasoning: { replayReasoning: 'never' } } },
+  { name: 'deepseek-r1', model: /deepseek[-_]?r1(?!\d)/, rules: { replay_reasoning: { replayReasoning: 'never' } } },
   // In requests with tools, every turn of the model must have its reasoning, or an empty one if it is lost.
   {
     name: 'deepseek',
@@ -41,20 +41,20 @@ export const families: readonly Family[] = [
   // Turns with calls must have their reasoning, which must not be empty.
   { name: 'kimi', model: /kimi-(k2([.-][5-9]|-thinking)|k[3-9]|thinking|for-coding|latest)/, rules: { replay_reasoning } },
   // The open models of the first generation; later ones have separate names for thinking.
-  { name: 'qwen3', model: /(^|[/.@])qwen3[-:]\d(?!.*(thinking|instruct))/, rules: { think_in_streams_only } },
+  { name: 'qwen3', model: /^(qwen\.)?qwen3[-:]\d(?!.*(thinking|instruct))/, rules: { think_in_streams_only } },
   {
     name: 'mistral',
-    model: /(^|[/.@-])(mi[sx]tral|ministral|magistral|codestral|devstral|pixtral|voxtral)/,
+    model: /(^|[.@-])(mi[sx]tral|ministral|magistral|codestral|devstral|pixtral|voxtral)/,
     rules: { short_call_ids },
   },
   // The first call of a turn must have the signature of the thought before it.
-  { name: 'gemini-3', model: /(^|[/.@-])gemini-([3-9]|\d\d)/, rules: { call_signatures } },
+  { name: 'gemini-3', model: /(^|[.@-])gemini-([3-9]|\d\d)/, rules: { call_signatures } },
 ]
 
 const other: Family = { name: 'other', model: /./, rules: {} }
 
 const familyOf = rememberByName((model): Family => {
-  const name = model.toLowerCase()
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
   return families.find((family) => family.model.test(name)) ?? other
 })
 
@@ -92,4 +92,4 @@ function suits(rule: ModelRule, { thinkingSwitch }: Quirks, address: string): bo
   return (thinkingSwitch ?? 'enable_thinking') === 'enable_thinking' && !refusesUnknown.test(address)
 }
 
-const refusesUnknown = /\/\/([\w-]+\.)*(groq\.com|cerebras\.ai|fireworks\.ai|nvidia\.com|cloudflare\.com)(?=[:/]|$)/i
+const refusesUnknown = /^https?:\/\/([\w-]+\.)*(groq\.com|cerebras\.ai|fireworks\.ai|nvidia\.com|cloudflare\.com)(?=[:/]|$)/i

@@ -21,6 +21,7 @@ export const advancedCustom = defineProvider({
   label: { zh: '高级自定义渠道', en: 'Advanced custom' },
   color: 'pink',
   needsBaseUrl: true,
+  addressIsWhole: true,
   otherLabel: { zh: '协议配置（JSON）', en: 'Protocols (JSON)' },
   otherDefault: JSON.stringify({ speaks: openaiPaths }),
   speaks: openaiPaths,

@@ -25,6 +25,7 @@ export const custom = defineProvider({
   label: { zh: '自定义渠道', en: 'Custom' },
   color: 'pink',
   needsBaseUrl: true,
+  addressIsWhole: true,
   speaks: { 'openai.chat': '', 'openai.completions': '', 'openai.embeddings': '' },
   url: (channel, _format, model) => channel.baseUrl.replaceAll('{model}', () => addressPiece(model)),
   headers: (channel, _format, caller) => ({ ...bearer(channel.key), ...passedHeaders('openai', channel, caller) }),

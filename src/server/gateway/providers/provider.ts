@@ -20,6 +20,8 @@ export interface Provider {
   readonly docs: string
   /** The vendor's own address; '' when each channel requires its own, or the protocol has a fixed one. */
   readonly baseUrl: string
+  /** The address is the whole URL of a call, or its paths are the channel's own: the end of it is never taken for a pasted path. */
+  readonly addressIsWhole?: true
   /** Whether a channel requires its own address. */
   readonly needsBaseUrl: boolean
   readonly models: readonly string[]
