@@ -16,7 +16,9 @@ const { sections } = await import('../dist/contract/options/index.js')
 const { defaults: optionDefaults } = await import('../dist/contract/options/defaults.js')
 const { encodeOption } = await import('../dist/contract/options/codec.js')
 const { allRoutes } = await import('../dist/contract/routes/index.js')
+const { families } = await import('../dist/server/gateway/protocols/model-families.js')
 const { providers } = await import('../dist/server/gateway/providers/index.js')
+const { messagesHosts } = await import('../dist/server/gateway/providers/messages-hosts.js')
 
 const files = {
   'docs/clients.md': clientPages(),
@@ -25,6 +27,7 @@ const files = {
   'docs/reference/channel-types.md': channelTypes(),
   'docs/reference/errors.md': errorCodes(),
   'docs/reference/routes.md': routes(),
+  'docs/reference/hosts-and-members.md': hostsAndMembers(),
   '.env.example': envExample(),
 }
 
@@ -148,6 +151,46 @@ function channelTypes() {
     'Kinds of upstream that a channel can be, and the wire formats that each speaks.',
     table(['Number', 'Name', 'Key', 'Speaks', 'Address'], rows),
   )
+}
+
+function hostsAndMembers() {
+  const hosts = messagesHosts.map((host) => {
+    const tools = Object.entries(host.toolMembers).map(([member, beta]) => `${code(member)} ${beta ? `only with ${code(beta)}` : 'never'}`)
+    const types = host.types.map((id) => `${id} ${code(providers.find((provider) => provider.id === id).key)}`)
+    return [
+      `### ${host.name}\n`,
+      list([
+        `Channels: ${[...(types.length > 0 ? [`type ${types.join(', ')}`] : []), ...(host.address ? [`addresses ${code(String(host.address))}`] : [])].join('; ') || 'all others'}`,
+        `Members: ${selection(host.members)}`,
+        ...(host.metadata === 'all' ? [] : [`Members of ${code('metadata')}: ${selection(host.metadata)}`]),
+        `Members of ${code('cache_control')} besides ${code('type')}: ${selection(host.cacheMarks)}${host.refusesTtl ? `; no ${code('ttl')} for Claude before 4.5` : ''}`,
+        ...(tools.length > 0 ? [`Members of tools: ${tools.join(', ')}; all others`] : []),
+        `Betas: ${selection(host.betas)}`,
+        ...Object.entries(host.renamedBetas ?? {}).map(([beta, name]) => `Beta ${code(beta)} is sent as ${code(name)}`),
+        `Versions: ${host.versions.map(code).join(', ')}, in the ${host.versionIn}`,
+        `Claude Code's line about its billing: ${host.takesBillingLine ? 'stays' : 'is removed'}`,
+      ]),
+    ].join('\n')
+  })
+  const rows = families.flatMap(({ name, model, rules }) =>
+    Object.entries(rules).map(([rule, quirks]) => [name, code(String(model)), code(rule), code(JSON.stringify(quirks))]),
+  )
+  return page(
+    'Hosts and members',
+    'What hosts and models require of a request beyond their protocol. What is removed is in the receipt (`x-sluice-dropped` and the log row), and refused for a strict token; in a request that passes through, all other bytes stay. Betas that are generally available, and the line about the billing, are removed without a receipt.',
+    [
+      '## Hosts that speak Messages\n',
+      ...hosts,
+      '## Families of models\n',
+      'These rules hold wherever a model is served and by its name at the upstream, for requests in Chat from callers of every protocol. A channel switches a rule off, or on for all of its models, with `model_rules` in its settings.\n',
+      table(['Family', 'Models', 'Rule', 'Effect'], rows),
+    ].join('\n'),
+  )
+}
+
+function selection(names) {
+  if (names === 'all') return 'all'
+  return 'only' in names ? `only ${names.only.map(code).join(', ')}` : `all but ${names.without.map(code).join(', ')}`
 }
 
 /** Replaces words that depend on a number by their plural: `{count|key|keys}` becomes keys. */

@@ -8,7 +8,7 @@ import { messagesHostOf } from './messages-hosts.ts'
 import type { CallerHeaders, Provider, Upstream } from './provider.ts'
 
 /** A channel as its requests depend on it. */
-export interface Serving extends Pick<Upstream, 'type' | 'baseUrl' | 'setting'> {
+interface Serving extends Pick<Upstream, 'type' | 'baseUrl' | 'setting'> {
   readonly provider: Pick<Provider, 'quirks' | 'adjustBody'>
 }
 

@@ -34,7 +34,7 @@ export interface MessagesHost {
 }
 
 /** Names that are accepted: all, only these, or all but these. */
-export type Selection = 'all' | { readonly only: readonly string[] } | { readonly without: readonly string[] }
+type Selection = 'all' | { readonly only: readonly string[] } | { readonly without: readonly string[] }
 
 export function takes(selection: Selection, name: string): boolean {
   if (selection === 'all') return true
@@ -42,7 +42,7 @@ export function takes(selection: Selection, name: string): boolean {
 }
 
 export const olderVersion = '2023-06-01'
-export const newerVersion = '2026-10-21'
+const newerVersion = '2026-10-21'
 
 /** The members that every host has. */
 const common = [

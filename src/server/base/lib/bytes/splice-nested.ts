@@ -5,7 +5,7 @@ import { entriesOf, membersOf } from './splice-json.ts'
  * further edits change what is in it.
  */
 export type Edits = ReadonlyMap<string | number, Edit>
-export type Edit = undefined | string | Edits
+type Edit = undefined | string | Edits
 
 /** Edits at paths, put together one by one. */
 export class EditList {
