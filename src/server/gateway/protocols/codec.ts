@@ -30,6 +30,8 @@ export interface RequestContext {
   readonly model: string
   readonly quirks: Quirks
   readonly settings: TranslationSettings
+  /** The version of the vendor's interface that the operator sets for the request; the one of the format if absent. */
+  readonly version?: string
   /** Reports a lost member by the caller's name for it, such as `logit_bias`. Called once per member, in any order. */
   lose(field: string): void
 }

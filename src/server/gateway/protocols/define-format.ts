@@ -55,6 +55,8 @@ export interface FormatDeclaration {
    * with the endpoint may lack too.
    */
   readonly optionalEndpoint?: { readonly name: OptionalEndpoint; readonly isPart?: true }
+  /** The versions of the vendor's interface, one of which each request names. */
+  readonly versions?: InterfaceVersions
   /** The option that sets headers of upstream requests by model. */
   readonly headersIn?: 'claude.model_headers_settings'
 
@@ -80,6 +82,14 @@ export interface FormatDeclaration {
   readonly count?: CallerCount
   /** For a format in which upstreams count them. */
   readonly upstreamCounts?: readonly UpstreamCount[]
+}
+
+/** The dated versions of a vendor's interface. */
+export interface InterfaceVersions {
+  /** The header that names the version. */
+  readonly header: 'anthropic-version'
+  /** The top-level members that the version refuses for a model. A request to a cloud has its version in the body instead. */
+  refused(body: JsonObject, asked: { readonly model: string; readonly version: string }): readonly string[]
 }
 
 /** How reasoning of earlier turns is left out of a request. `all` leaves out what the model could read too. */

@@ -14,6 +14,7 @@ export const anthropic = defineProvider({
   priceVendor: 'anthropic',
   speaks: { 'anthropic.messages': '/v1/messages', 'anthropic.count_tokens': '/v1/messages/count_tokens' },
   keepsThreads: true,
+  passedQuery: ['beta=true'],
   headers: (channel, _format, caller) => ({
     'x-api-key': channel.key,
     ...messagesHeaders(channel, caller),

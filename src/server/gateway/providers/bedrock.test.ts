@@ -138,6 +138,22 @@ describe('Messages by InvokeModel', () => {
     expect(bedrock.headers(channel(), messages, { 'anthropic-beta': 'a', 'anthropic-version': '2023-06-01' })).toEqual({})
   })
 
+  it.each([
+    ['anthropic.claude-3-7-sonnet-20250219-v1:0', '2026-10-21', 'bedrock-2023-05-31'],
+    ['us.anthropic.claude-opus-4-6-v1:0', '2026-10-21', 'bedrock-2023-05-31'],
+    ['global.anthropic.claude-sonnet-4-6', '2026-10-21', 'bedrock-2023-05-31'],
+    ['anthropic.claude-opus-4-7', '2026-10-21', '2026-10-21'],
+    ['global.anthropic.claude-sonnet-5-5', '2026-10-21', '2026-10-21'],
+    ['global.anthropic.claude-sonnet-5-5', '2023-06-01', 'bedrock-2023-05-31'],
+    ['global.anthropic.claude-sonnet-5-5', undefined, 'bedrock-2023-05-31'],
+    ['global.anthropic.claude-sonnet-5-5', 'latest', 'bedrock-2023-05-31'],
+  ])('[127] have for %s, asked for under %s, the version %s', (model, asked, version) => {
+    const sent = { anthropic_version: version }
+    expect(bedrock.adjustBody?.({}, messages, model, { 'anthropic-version': asked })).toMatchObject(sent)
+    // The SDKs for clouds have it in the body.
+    expect(bedrock.adjustBody?.({ anthropic_version: asked }, messages, model)).toMatchObject(sent)
+  })
+
   const read = (bytes: Buffer) => {
     const events = openFraming(bedrock.framing?.(messages, true) ?? 'sse').push(bytes)
     return summary(readSse(anthropicMessagesCodec, Buffer.from(events, 'latin1').toString()))

@@ -6,6 +6,7 @@ import { hostedMessages, isClaude } from './hosted-messages.ts'
 import { messagesHostOf } from './messages-hosts.ts'
 import { models } from './models.ts'
 import { bearer, defineProvider, pathOf, same } from './openai-compatible.ts'
+import type { Provider } from './provider.ts'
 
 const speaks = {
   'anthropic.messages': '/model/{model}/invoke',
@@ -52,13 +53,26 @@ export const bedrock = defineProvider({
     return signForAws(request, key, { service: 'bedrock', nowMs }).then((headers) => ({ headers }))
   },
   framing: (_format, stream) => (stream ? 'aws-event-stream' : 'sse'),
-  adjustBody(body, format, _model, caller) {
+  adjustBody(body, format, model, caller) {
     if (format !== 'anthropic.messages') return {}
-    return { ...hostedMessages(body, host, caller), stream: undefined }
+    return { ...hostedMessages(body, { host, model }, caller), stream: undefined, user_profile_id: undefined }
   },
   streamOptions: false,
   modelsPath: null,
+  forChannel: ({ setting }) => (setting.passed_headers?.includes(userProfile) ? profiled : bedrock),
 })
+
+/** The vendor's user profile decides who pays: it passes only where the channel lists its header, and is in the body here. */
+const userProfile = 'anthropic-user-profile-id'
+
+const profiled: Provider = {
+  ...bedrock,
+  adjustBody(body, format, model, caller) {
+    const adjusted = bedrock.adjustBody?.(body, format, model, caller) ?? {}
+    if (format !== 'anthropic.messages') return adjusted
+    return { ...adjusted, user_profile_id: caller?.[userProfile] ?? body.user_profile_id }
+  },
+}
 
 /** Formats that only some models support. */
 const ownModels: Readonly<Partial<Record<Format, (model: string) => boolean>>> = {

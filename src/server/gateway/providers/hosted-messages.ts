@@ -1,17 +1,19 @@
+import { type JsonObject, textAt } from '../protocols/wire-format.ts'
 import { acceptedBetas, betasIn, betasOf } from './messages-body.ts'
-import type { MessagesHost } from './messages-hosts.ts'
+import { type MessagesHost, versionAt } from './messages-hosts.ts'
 import type { CallerHeaders } from './provider.ts'
 
 /** Messages as hosted by a cloud: the model is in the URL, version and betas are in the body. */
 export function hostedMessages(
-  body: Readonly<Record<string, unknown>>,
-  host: MessagesHost,
+  body: JsonObject,
+  { host, model }: { readonly host: MessagesHost; readonly model: string },
   caller: CallerHeaders | undefined,
 ): Record<string, unknown> {
+  const asked = caller?.['anthropic-version'] ?? textAt(body, 'anthropic_version')
   const betas = acceptedBetas(host, [...betasOf(body), ...betasIn(caller?.['anthropic-beta'])])
   return {
     model: undefined,
-    anthropic_version: host.versions[0],
+    anthropic_version: versionAt(host, asked, model),
     anthropic_beta: betas.length === 0 ? undefined : betas,
   }
 }

@@ -1,4 +1,6 @@
 import { rememberByName } from '../../base/lib/collections/remember-by-name.ts'
+import { rulesOf } from '../protocols/anthropic-messages/models.ts'
+import { newerVersion, olderVersion } from '../protocols/anthropic-messages/versions.ts'
 import type { Upstream } from './provider.ts'
 
 /**
@@ -26,8 +28,13 @@ export interface MessagesHost {
   readonly betas: Selection
   /** The host's own names of betas. */
   readonly renamedBetas?: Readonly<Record<string, string>>
-  /** The versions of the interface, and whether a request names its version (and betas) in headers or in the body. */
-  readonly versions: readonly string[]
+  /**
+   * The versions of the interface, first the one of requests that are written here, and whether a request names its version (and betas)
+   * in headers or in the body.
+   */
+  readonly versions: readonly [string, ...string[]]
+  /** Models that it serves under its first version alone. */
+  readonly refusesNewer?: (model: string) => boolean
   readonly versionIn: 'header' | 'body'
   /** Whether the line of Claude Code about its billing stays in the system prompt. */
   readonly takesBillingLine: boolean
@@ -36,13 +43,20 @@ export interface MessagesHost {
 /** Names that are accepted: all, only these, or all but these. */
 type Selection = 'all' | { readonly only: readonly string[] } | { readonly without: readonly string[] }
 
+/**
+ * The version under which a host gets a request: the caller's where the host has it, else the first one of the host. A version in a
+ * header that nobody has published is the caller's mistake, which the host tells. `model` is only needed where the body has the version.
+ */
+export function versionAt({ versions, versionIn, refusesNewer }: MessagesHost, asked = '', model = ''): string {
+  const [first, ...newer] = versions
+  if (newer.includes(asked)) return refusesNewer?.(model) ? first : asked
+  return versionIn === 'body' || asked === '' || asked === newerVersion ? first : asked
+}
+
 export function takes(selection: Selection, name: string): boolean {
   if (selection === 'all') return true
   return 'only' in selection ? selection.only.includes(name) : !selection.without.includes(name)
 }
-
-export const olderVersion = '2023-06-01'
-const newerVersion = '2026-10-21'
 
 /** The members that every host has. */
 const common = [
@@ -130,7 +144,7 @@ const bedrock: MessagesHost = {
   ...open,
   name: 'Bedrock, InvokeModel',
   types: [33],
-  members: { only: [...common, 'context_management', 'anthropic_version', 'anthropic_beta'] },
+  members: { only: [...common, 'context_management', 'user_profile_id', 'anthropic_version', 'anthropic_beta'] },
   metadata: { only: ['user_id'] },
   cacheMarks: { only: ['ttl'] },
   refusesTtl: isBefore45,
@@ -161,7 +175,7 @@ export const messagesHosts: readonly MessagesHost[] = [
     address: /(^|\.)anthropic\.com$|^gateway\.ai\.cloudflare\.com$|^aws-external-anthropic\.[\w-]+\.api\.aws$/,
     takesBillingLine: true,
   },
-  bedrock,
+  { ...bedrock, refusesNewer: (model) => !rulesOf(model).takesDatedVersion },
   {
     ...bedrock,
     name: 'Bedrock, Messages endpoint',

@@ -1,7 +1,7 @@
 import type { Text } from '../../../contract/text.ts'
 import type { Format } from '../protocols/format.ts'
 import { acceptedBetas, betasIn } from './messages-body.ts'
-import { messagesHostOf, olderVersion } from './messages-hosts.ts'
+import { messagesHostOf, versionAt } from './messages-hosts.ts'
 import type { CallerHeaders, Provider, Upstream } from './provider.ts'
 
 /** The paths of OpenAI's own interface. */
@@ -96,14 +96,14 @@ export function bearer(key: string): Record<string, string> {
 }
 
 /**
- * Headers for every upstream that speaks Messages: the caller's version, else the first stable one, and the betas, verbatim unless the
- * host refuses some.
+ * Headers for every upstream that speaks Messages: the version of a Messages caller where the host has it, else that of requests written
+ * here, and the betas, verbatim unless the host refuses some.
  */
 export function messagesHeaders(channel: Upstream, caller: CallerHeaders): Record<string, string> {
   const host = messagesHostOf(channel)
   const all = caller['anthropic-beta']
   const beta = host.betas === 'all' ? all : acceptedBetas(host, betasIn(all)).join(',')
-  return { 'anthropic-version': caller['anthropic-version'] || olderVersion, ...(beta ? { 'anthropic-beta': beta } : {}) }
+  return { 'anthropic-version': versionAt(host, caller['anthropic-version']), ...(beta ? { 'anthropic-beta': beta } : {}) }
 }
 
 /**

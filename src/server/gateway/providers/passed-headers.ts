@@ -7,7 +7,23 @@ interface Family {
   readonly account: readonly PassableHeader[]
   /** The vendor's own hosts, or a gateway that only forwards to it. */
   readonly vendor: RegExp
+  /** Whether a header that is not listed passes too. */
+  readonly isOpen?: (name: string) => boolean
 }
+
+/**
+ * Anthropic adds headers without notice, and its clients expect a gateway to pass them on. The provider itself writes version and
+ * betas. The last one tells of a browser, which has not made this request: Anthropic refuses it for some organizations.
+ */
+export function isOpenToAnthropic(name: string): boolean {
+  return name.startsWith('anthropic-') && !writtenByProvider.has(name)
+}
+
+const writtenByProvider: ReadonlySet<string> = new Set([
+  'anthropic-version',
+  'anthropic-beta',
+  'anthropic-dangerous-direct-browser-access',
+])
 
 /** The turn state of Codex: a response header that the client sends back with its next request. */
 export const turnStateHeader = 'x-codex-turn-state'
@@ -22,6 +38,7 @@ const families = {
     plain: ['session_id'],
     account: ['anthropic-workspace-id', 'anthropic-user-profile-id'],
     vendor: /^https?:\/\/([\w-]+\.)*(anthropic\.com|gateway\.ai\.cloudflare\.com)(:\d+)?(\/|$)/i,
+    isOpen: isOpenToAnthropic,
   },
 } as const satisfies Record<string, Family>
 
@@ -33,12 +50,16 @@ const always = ['openai-beta', 'idempotency-key', 'x-client-request-id'] as cons
  * others pass unless the channel lists some.
  */
 export function passedHeaders(family: keyof typeof families, upstream: Upstream, caller: CallerHeaders): Record<string, string> {
-  const { plain, account }: Family = families[family]
+  const { plain, account, isOpen }: Family = families[family]
+  const given: Readonly<Record<string, string | undefined>> = caller
+  const listed = [...always, ...plain, ...account]
+  const named = listed.filter((name) => isAlways(name) || passesHeader(family, upstream, name))
+  const isLimited = isOpen === undefined || upstream.setting.passed_headers !== undefined
+  const open = isLimited ? [] : Object.keys(given).filter((name) => isOpen(name) && !listed.some((each) => each === name))
   const passed: Record<string, string> = {}
-  for (const name of [...always, ...plain, ...account]) {
-    const value = caller[name]
-    if (value === undefined || !isVisible.test(value)) continue
-    if (isAlways(name) || passesHeader(family, upstream, name)) passed[name] = value
+  for (const name of [...named, ...open]) {
+    const value = given[name]
+    if (value !== undefined && isVisible.test(value)) passed[name] = value
   }
   return passed
 }

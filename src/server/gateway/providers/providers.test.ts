@@ -331,7 +331,7 @@ describe('the headers of a call', () => {
     [14, messages, {}, { 'x-api-key': 'k', 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b' }],
     [17, chat, { other: '{"图":\n1}' }, { authorization: 'Bearer k', 'x-dashscope-plugin': '{"\\u56fe": 1}' }],
     [26, chat, {}, { authorization: 'Bearer k' }],
-    [43, messages, {}, { authorization: 'Bearer k', 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b' }],
+    [43, messages, {}, { authorization: 'Bearer k', 'anthropic-version': '2023-06-01', 'anthropic-beta': 'a,b' }],
   ])('of type %i for %s have its key and permitted caller headers', (type, format, given, headers) => {
     expect(provider(type).headers({ ...channel(type), ...given }, format, caller)).toEqual(headers)
   })
@@ -402,6 +402,14 @@ describe('the headers of a call', () => {
     expect(headers(1, { setting, organization: 'org-1' })).toMatchObject({ 'openai-organization': 'org-1' })
     expect(headers(43, {})).toEqual({ authorization: 'Bearer k' })
     expect(provider(1).headers(channel(1), chat, { 'openai-beta': 'a\r\nb' })).toEqual({ authorization: 'Bearer k' })
+  })
+
+  it('of Anthropic pass to it under every name that is not listed, unless the channel lists some', () => {
+    const sent = { 'anthropic-new-2027': 'n', 'anthropic-dangerous-direct-browser-access': 'true', 'x-new': 'x' }
+    const passed = (setting: Upstream['setting']) => provider(14).headers({ ...channel(14), setting }, messages, sent)
+    const own = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' }
+    expect(passed({})).toEqual({ ...own, 'anthropic-new-2027': 'n' })
+    expect(passed({ passed_headers: [] })).toEqual(own)
   })
 
   it('contain the first stable Messages version when the caller sends none', () => {

@@ -138,6 +138,15 @@ describe('Messages by rawPredict', () => {
     })
     expect(vertex.adjustBody?.({ contents: [] }, gemini, 'gemini-x')).toEqual({})
   })
+
+  it.each([
+    ['2026-10-21', '2026-10-21'],
+    ['2023-06-01', 'vertex-2023-10-16'],
+    [undefined, 'vertex-2023-10-16'],
+  ])('[127] have, asked for under %s, the version %s', (asked, version) => {
+    const caller = { 'anthropic-version': asked }
+    expect(vertex.adjustBody?.({}, messages, 'claude-sonnet-4-6', caller)).toMatchObject({ anthropic_version: version })
+  })
 })
 
 describe('the token for a service account', () => {

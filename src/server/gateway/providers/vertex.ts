@@ -65,7 +65,7 @@ export const vertex = defineProvider({
   },
   accessToken: ({ key }, nowMs) => (isAccount(key) ? googleTokenExchange(readGoogleAccount(key), nowMs) : undefined),
   adjustBody(body, format, model, caller) {
-    if (format === 'anthropic.messages') return hostedMessages(body, host, caller)
+    if (format === 'anthropic.messages') return hostedMessages(body, { host, model }, caller)
     if (format === 'anthropic.count_tokens') return { model: modelIdOf(model) }
     return format === 'gemini.count_tokens' ? countedMembers(body) : {}
   },

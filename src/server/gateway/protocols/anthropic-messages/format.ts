@@ -14,6 +14,7 @@ import { writeRequest } from './request-write.ts'
 import { messagesLimit } from './thinking.ts'
 import { anthropicCountTokens, messagesCount, messagesCountUpstream } from './token-count.ts'
 import { definedTools } from './tools-in-effect.ts'
+import { messagesVersions } from './versions.ts'
 
 const systemPrompt = systemPromptIn('system', (text) => ({ type: 'text', text }))
 
@@ -36,6 +37,7 @@ export const anthropicMessagesFormat = defineFormat({
   },
   storesAnswer: (body) => isObject(body.thread),
   smallRequest: (model, max_tokens) => ({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens }),
+  versions: messagesVersions,
   headersIn: 'claude.model_headers_settings',
   texts: messagesTexts,
   mediaAsText: ['image', 'audio'],

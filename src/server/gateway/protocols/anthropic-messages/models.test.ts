@@ -36,6 +36,11 @@ describe('the rules of a model', () => {
     expect(of('claude-sonnet-5')).toEqual([false, true, 'native'])
   })
 
+  it('tell the models that Bedrock serves under dated versions', () => {
+    const models = ['claude-opus-4-6', 'claude-sonnet-4-6', 'claude-haiku-4-5', 'claude-opus-4-7', 'claude-haiku-5-5']
+    expect(models.map((model) => rulesOf(model).takesDatedVersion)).toEqual([false, false, false, true, true])
+  })
+
   it('are those of Claude only for Claude', () => {
     expect([isClaude('us.anthropic.claude-3-haiku'), isClaude('kimi-k2-thinking')]).toEqual([true, false])
   })

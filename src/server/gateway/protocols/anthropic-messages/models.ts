@@ -28,6 +28,8 @@ export interface ModelRules {
   /** The way to request JSON that follows a schema: `output_config.format`, a forced tool, or an instruction. */
   readonly jsonSchema: 'native' | 'tool' | 'words'
   readonly takesStrictTools: boolean
+  /** Whether Bedrock serves the model under a dated version of the interface too, and not only under its own: 4.7 and later. */
+  readonly takesDatedVersion: boolean
   /** The dated type of the vendor's own web search; undefined when there is none. */
   readonly searchTool: string | undefined
 }
@@ -50,6 +52,7 @@ const newest: Rules = {
   takesSystemTurns: true,
   jsonSchema: 'native',
   takesStrictTools: true,
+  takesDatedVersion: true,
   searchTool: searchFiltered,
 }
 
@@ -65,6 +68,7 @@ const budgeted: Rules = {
   takesSystemTurns: false,
   jsonSchema: 'tool',
   takesStrictTools: false,
+  takesDatedVersion: false,
   searchTool: searchPlain,
 }
 
@@ -76,6 +80,7 @@ const opus46: Rules = {
   sampling: 'one',
   forcedTool: 'unless-budget',
   takesSystemTurns: false,
+  takesDatedVersion: false,
 }
 
 const opus47: Rules = { ...newest, thinkingOff: 'absent', forcedTool: 'unless-budget', takesSystemTurns: false }

@@ -13,7 +13,7 @@ import { writeSystem } from './write-system.ts'
 import { forcesTool, writeTools } from './write-tools.ts'
 
 /**
- * A Messages request of version 2023-06-01, valid for every model. Throws `untranslatable` where the answer would be wrong, and
+ * A Messages request that is valid for every model and in every version. Throws `untranslatable` where the answer would be wrong, and
  * reports lost members through `context.lose`. Source: protocols notes 1.12, 2.4 and 3.1 to 3.9.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {

@@ -2,16 +2,17 @@ import type { RequestContext } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { type Field, lose } from '../lost-fields.ts'
 import type { JsonObject } from '../wire-format.ts'
-import type { ModelRules } from './models.ts'
+import { isClaude, type ModelRules } from './models.ts'
 import type { Thinking } from './thinking.ts'
+import { removesSampling } from './versions.ts'
 
 /**
  * The sampling parameters that the model accepts: none on the newest, either temperature or top-p on those before, and almost none
- * while thinking. Omitting a default value is not reported. Source: protocols notes 2.4 and 3.6.
+ * while thinking; none where the operator sets a version of the interface without them. Omitting a default value is not reported. Source: protocols notes 2.4 and 3.6.
  */
 export function writeSampling(dialogue: Dialogue, context: RequestContext, rules: ModelRules, { isOn }: Thinking): JsonObject {
   const { temperature: asked, topP, topK, presencePenalty, frequencyPenalty, seed } = dialogue.sampling
-  const isRefused = rules.sampling === 'refused'
+  const isRefused = rules.sampling === 'refused' || (isClaude(context.model) && removesSampling(context.version))
   const temperature = asked === undefined ? undefined : Math.min(Math.max(asked, 0), context.quirks.temperatureMax ?? 1)
   const isWarm = temperature !== undefined && !isRefused && (!isOn || temperature === 1)
   // If the model accepts only one of the two, the one that differs from its default is kept.

@@ -36,7 +36,9 @@ import {
   hasRefused,
   limitedMembers,
   noteRefused,
+  sendsNewerVersion,
   targetOf,
+  versionSent,
   type WrittenRequest,
 } from '../upstream/request-target.ts'
 
@@ -82,7 +84,7 @@ function write(app: PrepareParts, attempt: BegunAttempt): Promise<Prepared | Ups
   if (conversion)
     return convert(app, attempt, { conversion, model: mapped }).then((written) => address(app, attempt, format, written))
   if (!passes) return translate(app, attempt, { format, model: mapped }).then((written) => address(app, attempt, format, written))
-  const written = passBody(attempt, mapped)
+  const written = passBody(app, attempt, mapped)
   const unpriced = written instanceof UpstreamFailure ? undefined : unpricedOf(request, written.sentTools)
   if (unpriced) return unpriced
   const { accessToken, sign } = channel.provider
@@ -130,7 +132,11 @@ function failureOf(error: unknown): UpstreamFailure {
   throw error
 }
 
-function passBody({ request, shared, channel }: BegunAttempt, mapped: string): Written | UpstreamFailure {
+function passBody(
+  { options }: Pick<PrepareParts, 'options'>,
+  { request, shared, channel }: BegunAttempt,
+  mapped: string,
+): Written | UpstreamFailure {
   const { format, facts } = request
   const { body, lost } = acceptedBody(request, channel, readableBody(request, shared, mapped), mapped)
   const { provider, setting } = channel
@@ -138,7 +144,7 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && format.stream?.reportsUsageOnRequest === true
   const limited = limitedMembers(request, provider, { format: format.format, model: mapped, body: body.json })
   const limitedBody = request.outputLimit === undefined ? body.json : { ...body.json, ...limited }
-  const asked = { body: limitedBody, format: format.format, model: mapped, caller: callerHeaders(request) }
+  const asked = { body: limitedBody, format: format.format, model: mapped, caller: callerHeaders(request, channel) }
   const adjusted = adjustRequest(channel, asked)
   const raised =
     Object.keys(adjusted).length === 0
@@ -162,7 +168,12 @@ function passBody({ request, shared, channel }: BegunAttempt, mapped: string): W
   if (asksBase64(request) && hasRefused(channel, 'base64')) changes.encoding_format = 'float'
   Object.assign(changes, limited, adjusted)
   if (hasBodyOverrides(setting)) {
-    const names = { model: upstreamModel, asked: facts.model }
+    const version = versionSent(options.current, channel, {
+      call: request.call,
+      format: format.format,
+      model: upstreamModel,
+    })
+    const names = { model: upstreamModel, asked: facts.model, version }
     Object.assign(changes, bodyOverrides(setting, format.format, { ...body.json, ...changes }, names))
   }
   const mayChangeTools = Object.keys(changes).some((name) => name !== 'stream_options')
@@ -279,9 +290,9 @@ function refusedThread({ format, body }: AdmittedRequest, { keepsThreads }: Prov
 }
 
 /**
- * Refusals that a changed request avoids: an access token that was revoked early, `stream_options` or an encoding of vectors that an
- * upstream does not know, and sealed reasoning that is no longer valid. Returns whether to repeat the request to the channel; the finding is remembered, so
- * that this happens once.
+ * Refusals that a changed request avoids: an access token that was revoked early, `stream_options`, an encoding of vectors or a
+ * version of the interface that an upstream does not know, and sealed reasoning that is no longer valid. Returns whether to repeat the
+ * request to the channel; the finding is remembered, so that this happens once.
  */
 export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: AttemptState, failure: UpstreamFailure): boolean {
   const { request, shared, channel } = attempt
@@ -298,6 +309,10 @@ export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: A
   }
   if (asksBase64(request) && !hasRefused(channel, 'base64') && /^$|encoding_format|base64/i.test(facts.message)) {
     noteRefused(channel, 'base64')
+    return true
+  }
+  if (versionNamed.test(facts.message) && sendsNewerVersion(request, channel)) {
+    noteRefused(channel, 'newer_version')
     return true
   }
   if (!shared.leavesReasoning && staleReasoning.test(facts.message) && mayLeaveReasoning(attempt)) {
@@ -338,6 +353,9 @@ export function missingEndpoint(
 function mayLeaveReasoning({ translation, request: { format, body } }: AttemptState): boolean {
   return translation !== undefined || formats[format.format].pastThoughts?.has(body.json) === true
 }
+
+/** The version as hosts name it, in the header or in the body. */
+const versionNamed = /anthropic[-_]version/i
 
 /** Error messages of vendors about reasoning that was changed, or sealed for another model or key. Source: protocols notes 3.7. */
 const staleReasoning = /signature|thinking.{0,80}(cannot be modified|must|expected)|encrypted.?content|thought_?signature/i

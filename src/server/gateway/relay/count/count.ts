@@ -33,7 +33,7 @@ import { settingsOf } from '../response/translate.ts'
 import { type TryParts, tryChannels } from '../try-channels/try-channels.ts'
 import { callUpstream, type UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
-import { callerHeaders } from '../upstream/request-target.ts'
+import { callerHeaders, versionSent } from '../upstream/request-target.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 
@@ -179,11 +179,11 @@ async function ask(
   way: Way,
   counted: Counted,
 ): Promise<JsonObject | UpstreamFailure> {
-  const caller = callerHeaders(counted)
+  const caller = callerHeaders(counted, channel)
   try {
     if (isHeavy(counted.body.bytes.length)) await yieldWithPriority()
     const plain = requestFor(app, channel, way, counted)
-    const request = { ...plain, ...wordsOf(channel, way, counted, plain) }
+    const request = { ...plain, ...wordsOf(app, channel, way, { ...counted, request: plain }) }
     const written = way.count.writeRequest(
       { ...request, ...adjustRequest(channel, { body: request, format: way.count.of, model: way.model, caller }) },
       way.model,
@@ -212,8 +212,16 @@ async function ask(
 }
 
 /** The members that the channel sets in a request: they are counted too. */
-function wordsOf({ setting }: RunningChannel, { model, count: { of } }: Way, { facts }: Counted, body: JsonObject): JsonObject {
-  return hasBodyOverrides(setting) ? bodyOverrides(setting, of, body, { model, asked: facts.model }) : {}
+function wordsOf(
+  { options }: Pick<GatewayParts, 'options'>,
+  channel: RunningChannel,
+  { model, count: { of } }: Way,
+  { call, facts, request }: Counted & { readonly request: JsonObject },
+): JsonObject {
+  const { setting } = channel
+  if (!hasBodyOverrides(setting)) return {}
+  const version = versionSent(options.current, channel, { call, format: of, model })
+  return bodyOverrides(setting, of, request, { model, asked: facts.model, version })
 }
 
 /**

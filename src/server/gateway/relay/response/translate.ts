@@ -1,8 +1,8 @@
 import { AppError } from '../../../base/lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../../base/lib/time/yield-to-event-loop.ts'
 import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
+import { ruleOverrides } from '../../channels/body-overrides.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
-import { overrideBody } from '../../channels/override.ts'
 import { dialogueWithPrompt, promptOf } from '../../channels/system-prompt.ts'
 import type { Codec, Inbound, TranslationSettings, WrittenRequest } from '../../protocols/codec.ts'
 import type { FormatDeclaration } from '../../protocols/define-format.ts'
@@ -18,7 +18,7 @@ import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { inlineMedia, mediaOf } from '../upstream/fetch-media.ts'
-import { callerHeaders, hasRefused, limitedMembers } from '../upstream/request-target.ts'
+import { callerHeaders, hasRefused, limitedMembers, versionSent } from '../upstream/request-target.ts'
 import type { Written } from './adapter.ts'
 import type { BegunAttempt } from './attempt-state.ts'
 import { DroppedFields, setDroppedHeader, unpricedOf } from './losses.ts'
@@ -43,6 +43,7 @@ export async function translate(
   let written: WrittenRequest
   let dialogue: Dialogue
   let raisedLimit: number | undefined
+  const version = versionSent(app.options.current, channel, { call: request.call, ...to })
   try {
     dialogue = await dialogueFor(app, attempt, codec, inbound)
     if (isHeavyBody) await yieldWithPriority()
@@ -55,6 +56,7 @@ export async function translate(
       model: to.model,
       quirks: quirksFor(channel, to.model),
       settings: settingsOf(app, request.caller, channel),
+      version,
       lose: dropped.lose,
     }
     if (complete.from !== to.format) leaveOutVendorTools(complete, context)
@@ -76,7 +78,7 @@ export async function translate(
   if (isHeavyBody) await yieldWithPriority()
   const takesOptions = provider.streamOptions && !hasRefused(channel, 'stream_options')
   const limited = { ...written.body, ...limitedMembers(request, provider, { ...to, body: written.body }) }
-  const adjusted = adjustRequest(channel, { body: limited, ...to, caller: callerHeaders(request), lose: dropped.lose })
+  const adjusted = adjustRequest(channel, { body: limited, ...to, caller: callerHeaders(request, channel), lose: dropped.lose })
   const body = { ...limited, ...(takesOptions ? {} : { stream_options: undefined }), ...adjusted }
   const asked = request.facts.hostedTools ?? []
   const hostedTools = carriedTools(asked, declaration, body)
@@ -86,8 +88,10 @@ export async function translate(
   const translation = dropped.translationTo(to.format, hostedTools)
   setDroppedHeader(request, translation.dropped)
   const model = adjusted.model ?? written.body.model
-  const names = { model: to.model, asked: request.facts.model }
-  const sent = overrideBody(body, setting.param_override, names)
+  const names = { model: to.model, asked: request.facts.model, version }
+  const overrides = ruleOverrides(setting, to.format, body, names)
+  const isOverridden = Object.keys(overrides).length > 0
+  const sent = isOverridden ? { ...body, ...overrides } : body
   const replied = withoutLostSearch(dialogue, hostedTools)
   const stream = written.isWhole !== true && (dialogue.stream || provider.alwaysStreams === true)
   return {
@@ -96,7 +100,7 @@ export async function translate(
     upstreamModel: typeof model === 'string' ? model : to.model,
     stream,
     translation,
-    ...(sent === body ? {} : { sentTools: [...hostedTools, ...addedTools(declaration, body, sent)] }),
+    ...(isOverridden ? { sentTools: [...hostedTools, ...addedTools(declaration, body, sent)] } : {}),
     raisedLimit,
     adapter: translated(app, { request, channel, translation }, { codec, inbound, dialogue: replied, written }),
   }

@@ -5,11 +5,13 @@ import type { Core } from '../../../base/options/core.ts'
 import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { withHeaderOverrides } from '../../channels/override.ts'
+import { newerVersion } from '../../protocols/anthropic-messages/versions.ts'
 import type { FormatDeclaration } from '../../protocols/define-format.ts'
 import type { Format } from '../../protocols/format.ts'
 import { formats } from '../../protocols/index.ts'
 import { writeOutputLimit } from '../../protocols/output-limit.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
+import { isOpenToAnthropic } from '../../providers/passed-headers.ts'
 import { type CallerHeaders, callerHeaderNames, type Provider } from '../../providers/provider.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Limits, Target } from './http-exchange.ts'
@@ -69,7 +71,7 @@ export function targetOf(
 ): Target {
   const { channel, keyed, written, replies } = sent
   const accept = written.stream ? 'text/event-stream' : acceptOf[replies]
-  const route = routeOf(app.options.current, sent, accept)
+  const route = routeOf(app.options.current, sent, { accept, query: passedQuery(request, sent) })
   const isPlain = keyed === channel && written.contentType === 'application/json' && !sendsHeaders(request)
   if (isPlain) route.headers ??= Object.freeze(headersOf(app, request, sent, accept))
   return {
@@ -84,10 +86,14 @@ export function targetOf(
   }
 }
 
-function routeOf(options: OptionValues, { channel, format, written }: WrittenRequest, accept: string): Route {
+function routeOf(
+  options: OptionValues,
+  { channel, format, written }: WrittenRequest,
+  { accept, query }: { readonly accept: string; readonly query: string },
+): Route {
   const { byKind } = currentRoutes(options, channel)
   const { stream, upstreamModel } = written
-  const kind = `${format} ${accept} ${upstreamModel}`
+  const kind = `${format} ${accept} ${query} ${upstreamModel}`
   const known = byKind.get(kind)
   if (known) return known
 
@@ -95,6 +101,7 @@ function routeOf(options: OptionValues, { channel, format, written }: WrittenReq
   const version = channel.other === '' ? versionOf(options, provider, upstreamModel) : ''
   const versioned = version === '' ? channel : { ...channel, other: version }
   const url = new URL(provider.url(versioned, format, upstreamModel, stream))
+  if (query !== '') url.search += `${url.search === '' ? '?' : '&'}${query}`
   const route = {
     url,
     outgoing: outgoingTo(channel, url),
@@ -105,6 +112,16 @@ function routeOf(options: OptionValues, { channel, format, written }: WrittenReq
   if (byKind.size >= routesMax) byKind.clear()
   byKind.set(kind, route)
   return route
+}
+
+/** The part of the caller's query that the vendor reads, for a caller of its interface. */
+function passedQuery({ call }: Calling, { channel, format }: Pick<WrittenRequest, 'channel' | 'format'>): string {
+  const { passedQuery: passed } = channel.provider
+  const { url = '' } = call.request
+  const at = url.indexOf('?')
+  if (!passed || at < 0 || formats[format].wire?.dialect !== call.dialect) return ''
+  const given = url.slice(at + 1).split('&')
+  return passed.filter((pair) => given.includes(pair)).join('&')
 }
 
 function currentRoutes(options: OptionValues, channel: RunningChannel): Routes {
@@ -118,27 +135,44 @@ function currentRoutes(options: OptionValues, channel: RunningChannel): Routes {
 /** Whether the caller sends a header on which the request may depend. */
 function sendsHeaders({ call }: Calling): boolean {
   const { headers } = call.request
-  return callerHeaderNames.some((name) => headers[name] !== undefined)
+  if (callerHeaderNames.some((name) => headers[name] !== undefined)) return true
+  return call.dialect === 'anthropic' && Object.keys(headers).some(isOpenToAnthropic)
 }
 
 function headersOf(
   app: Pick<Core, 'options' | 'secrets'>,
   request: Calling,
-  { keyed, format, written }: WrittenRequest,
+  { channel, keyed, format, written }: WrittenRequest,
   accept: string,
 ): Record<string, string> {
   return withHeaderOverrides(
     keyed,
     {
-      ...keyed.provider.headers(keyed, format, keyedHeaders(app, request, written)),
+      ...keyed.provider.headers(keyed, format, keyedHeaders(app, request, { channel, written })),
       ...headersByModel(app.options.current, formats[format], written.upstreamModel),
       'content-type': written.contentType,
       accept,
       'accept-encoding': 'identity',
       'user-agent': 'sluice',
     },
-    callerHeaders(request),
+    callerHeaders(request, channel),
   )
+}
+
+/**
+ * The version of the vendor's interface in the header of a request, which decides what its body may have; '' where the format has no
+ * versions.
+ */
+export function versionSent(
+  options: OptionValues,
+  channel: RunningChannel,
+  { call, format, model }: Pick<Calling, 'call'> & { readonly format: Format; readonly model: string },
+): string {
+  const { versions } = formats[format]
+  if (!versions) return ''
+  const caller = callerHeaders({ call }, channel)
+  const headers = { ...channel.provider.headers(channel, format, caller), ...headersByModel(options, formats[format], model) }
+  return withHeaderOverrides(channel, headers, caller)[versions.header] ?? ''
 }
 
 const acceptOf = { json: 'application/json', text: 'text/plain, application/json', bytes: '*/*' } as const
@@ -181,12 +215,22 @@ export function outgoingTo({ id, keyId, setting }: RunningChannel, url: URL): Ou
 
 /**
  * The caller's headers, from which providers select those that they pass on. Their idempotency key is not among them: see
- * `keyedHeaders`.
+ * `keyedHeaders`. Neither is a version of Messages from a caller of another interface, whose request is written here, or one that
+ * the upstream of the channel does not know.
  */
-export function callerHeaders({ call }: Pick<Calling, 'call'>): CallerHeaders {
+export function callerHeaders({ call }: Pick<Calling, 'call'>, channel?: RunningChannel): CallerHeaders {
   // A repeated header is a list only for names that no provider uses.
   const headers = call.request.headers as CallerHeaders
-  return headers['idempotency-key'] === undefined ? headers : { ...headers, 'idempotency-key': undefined }
+  const version = headers['anthropic-version']
+  const isRefused = version === newerVersion && channel !== undefined && hasRefused(channel, 'newer_version')
+  const keepsVersion = version === undefined || (call.dialect === 'anthropic' && !isRefused)
+  if (headers['idempotency-key'] === undefined && keepsVersion) return headers
+  return { ...headers, 'idempotency-key': undefined, ...(keepsVersion ? {} : { 'anthropic-version': undefined }) }
+}
+
+/** Whether the request of a caller of Messages goes out under the newer version, which hosts may not know yet. */
+export function sendsNewerVersion({ call }: Pick<Calling, 'call'>, channel: RunningChannel): boolean {
+  return callerHeaders({ call }, channel)['anthropic-version'] === newerVersion
 }
 
 /**
@@ -196,9 +240,9 @@ export function callerHeaders({ call }: Pick<Calling, 'call'>): CallerHeaders {
 function keyedHeaders(
   { secrets }: Pick<Core, 'secrets'>,
   request: Calling,
-  { body, contentType }: { readonly body: Buffer; readonly contentType: string },
+  { channel, written: { body, contentType } }: Pick<WrittenRequest, 'channel' | 'written'>,
 ): CallerHeaders {
-  const headers = callerHeaders(request)
+  const headers = callerHeaders(request, channel)
   const key = request.call.request.headers['idempotency-key']
   if (key === undefined) return headers
   const { userId, tokenId } = request.caller
@@ -207,10 +251,14 @@ function keyedHeaders(
 }
 
 /** Parts of a request that some hosts refuse, and without which this server can answer it all the same. */
-type Avoidable = 'stream_options' | 'base64'
+type Avoidable = 'stream_options' | 'base64' | 'newer_version'
 
 /** A changed channel is a new object, and is tried again. */
-const refused = { stream_options: new WeakSet<RunningChannel>(), base64: new WeakSet<RunningChannel>() }
+const refused: Readonly<Record<Avoidable, WeakSet<RunningChannel>>> = {
+  stream_options: new WeakSet(),
+  base64: new WeakSet(),
+  newer_version: new WeakSet(),
+}
 
 /** Whether this upstream has rejected it. */
 export function hasRefused(channel: RunningChannel, part: Avoidable): boolean {
