@@ -172,6 +172,21 @@ describe('a conversation', () => {
     expect(look(index, { ...session(), triedKeys: new Set([2]) }, { keyOfSession })).toMatchObject({ channel: { id: 1 } })
   })
 
+  it('continues with another key of the same account, before channels of a higher priority', () => {
+    const accounts = new Map([
+      [1, 'one'],
+      [2, 'two'],
+      [3, 'two'],
+    ])
+    const conditions = { keyOfSession: () => 2, accountOf: (keyId: number) => accounts.get(keyId) }
+    const after = (...tried: number[]) => look(index, { ...session(), tried: new Set(tried) }, conditions)
+    expect(after()).toMatchObject({ channel: { id: 2 }, choice: 'session' })
+    expect(after(2)).toMatchObject({ channel: { id: 3 }, choice: 'session' })
+    expect(after(2, 3)).toMatchObject({ channel: { id: 1 } })
+    accounts.delete(2)
+    expect(after(2)).toMatchObject({ channel: { id: 1 } })
+  })
+
   it('finds the same channel on every node, and others share by weight', () => {
     const hits = new Map<number, number>()
     for (let at = 0; at < 4000; at++) {
@@ -430,6 +445,7 @@ const calm: Conditions = {
   latencyMs: () => undefined,
   price: () => undefined,
   keyOfSession: () => undefined,
+  accountOf: () => undefined,
 }
 
 const full = (waitMs: number) => ({ limit: 'concurrency' as const, waitMs })

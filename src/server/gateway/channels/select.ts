@@ -44,6 +44,8 @@ export interface Conditions {
   price(channel: RunningChannel, model: string): number | undefined
   /** Id of the key that answered the conversation last. */
   keyOfSession(session: string): number | undefined
+  /** The account of a key at its vendor; undefined when no answer has named it. */
+  accountOf(keyId: number): string | undefined
 }
 
 /** `considered` is absent when there was only one candidate and no reason against it. */
@@ -57,7 +59,8 @@ const choicesConsideredMax = 5
 
 /**
  * The channel and key for the next attempt: of those that serve the model to the group, support the format, were not tried and are
- * within their limits, one of the highest priority. A conversation stays on its channel; otherwise the strategy of the group decides.
+ * within their limits, one of the highest priority. A conversation stays on its key, or else on another key of the same account, which
+ * can read the reasoning that the first has written; otherwise the strategy of the group decides.
  * Failing channels are skipped while there is any other, whatever its priority. Pure.
  */
 export function selectChannel(index: ChannelIndex, selection: Selection, conditions: Conditions): Selected {
@@ -66,7 +69,8 @@ export function selectChannel(index: ChannelIndex, selection: Selection, conditi
   const session = isAlone ? undefined : selection.session?.()
   const look = new Look(index, selection, conditions)
 
-  const kept = session?.isKnown ? look.keyOf(conditions.keyOfSession(session.key), tiers.flat()) : undefined
+  const last = session?.isKnown ? conditions.keyOfSession(session.key) : undefined
+  const kept = last === undefined ? undefined : (look.keyOf(last, tiers.flat()) ?? look.keyOfSameAccount(last, tiers.flat()))
   if (kept) return { channel: kept, choice: 'session', considered: look.considered(tiers, 0, { channel: kept }) }
 
   for (const isDesperate of [false, true]) {
@@ -150,10 +154,22 @@ class Look {
   }
 
   /** The key of that id, if it may be asked now. */
-  keyOf(keyId: number | undefined, channels: readonly RunningChannel[]): RunningChannel | undefined {
+  keyOf(keyId: number, channels: readonly RunningChannel[]): RunningChannel | undefined {
     const isIt = (key: RunningChannel) => key.keyId === keyId
-    const channel = keyId === undefined ? undefined : channels.find(({ id }) => this.#index.keysOf(id).some(isIt))
+    const channel = channels.find(({ id }) => this.#index.keysOf(id).some(isIt))
     return channel && this.usableKeys(channel, false).find(isIt)
+  }
+
+  /** A key that may be asked now of the account that this one belongs to. */
+  keyOfSameAccount(keyId: number, channels: readonly RunningChannel[]): RunningChannel | undefined {
+    const account = this.#conditions.accountOf(keyId)
+    if (account === undefined) return undefined
+    const isIts = (key: RunningChannel) => this.#conditions.accountOf(key.keyId) === account
+    for (const channel of channels) {
+      const key = this.#index.keysOf(channel.id).some(isIts) ? this.usableKeys(channel, false).find(isIts) : undefined
+      if (key) return key
+    }
+    return undefined
   }
 
   /** The part of the examination that is stored for the log. */

@@ -156,4 +156,12 @@ describe('the measurements of this node for its channels', () => {
     clock.passSeconds(3601)
     expect(traffic.keyOfSession('s')).toBeUndefined()
   })
+
+  it("knows the account of a key by its answers, and of other processes' answers", () => {
+    const { traffic } = open()
+    traffic.remember('s', channel(1, {}, 7), 'org-1')
+    traffic.remember('t', channel(1, {}, 7))
+    traffic.receive({ kind: 'session', session: 'u', keyId: 8, account: 'org-1' })
+    expect([7, 8, 9].map((keyId) => traffic.accountOf(keyId))).toEqual(['org-1', 'org-1', undefined])
+  })
 })

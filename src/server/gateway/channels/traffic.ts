@@ -33,7 +33,7 @@ interface TrafficParts {
 export type TrafficUpdate =
   | { readonly kind: 'failed'; readonly keyId: number; readonly model: string; readonly failure: FailureFacts }
   | { readonly kind: 'answered'; readonly keyId: number }
-  | { readonly kind: 'session'; readonly keyId: number; readonly session: string }
+  | { readonly kind: 'session'; readonly keyId: number; readonly session: string; readonly account?: string | undefined }
 
 /** One request on one channel. Only the first of `answered`, `failed` and `abandoned` has an effect. */
 export interface ChannelRun {
@@ -90,6 +90,8 @@ export class Traffic implements Conditions {
   readonly #rests = new Map<number, Map<string, number>>()
   /** Made with the first conversation: the table for all of them takes four megabytes. */
   #sessions: LRUCache<string, number> | undefined
+  /** By key: its account at the vendor, where answers name it. */
+  readonly #accounts = new Map<number, string>()
 
   constructor(parts: TrafficParts) {
     this.#parts = parts
@@ -144,15 +146,16 @@ export class Traffic implements Conditions {
     if (limit) shared.add(limit, tokens)
   }
 
-  /** The conversation continues on the channel that answered it. */
-  remember(session: string, { keyId }: RunningChannel): void {
-    if (this.#parts.announce && this.#sessions?.get(session) !== keyId) this.#parts.announce({ kind: 'session', session, keyId })
-    this.#remember(session, keyId)
+  /** The conversation continues on the channel that answered it, or on another of the same account. */
+  remember(session: string, { keyId }: RunningChannel, account?: string): void {
+    const isKnown = this.#sessions?.get(session) === keyId && (account === undefined || this.#accounts.get(keyId) === account)
+    if (this.#parts.announce && !isKnown) this.#parts.announce({ kind: 'session', session, keyId, account })
+    this.#remember({ session, keyId, account })
   }
 
   /** Applies an update that another process of this start announced. */
   receive(update: TrafficUpdate): void {
-    if (update.kind === 'session') this.#remember(update.session, update.keyId)
+    if (update.kind === 'session') this.#remember(update)
     else if (update.kind === 'failed') this.#countFailure(update.keyId, update.model, update.failure)
     else this.#breakers.get(update.keyId)?.answered(this.#parts.now())
   }
@@ -214,8 +217,13 @@ export class Traffic implements Conditions {
     return this.#sessions?.get(session)
   }
 
-  #remember(session: string, keyId: number): void {
+  accountOf(keyId: number): string | undefined {
+    return this.#accounts.get(keyId)
+  }
+
+  #remember({ session, keyId, account }: Omit<Extract<TrafficUpdate, { kind: 'session' }>, 'kind'>): void {
     const { now } = this.#parts
+    if (account !== undefined) this.#accounts.set(keyId, account)
     this.#sessions ??= new LRUCache({ ...upTo(sessionsMax), ttl: sessionKeptMs, ttlResolution: 0, perf: { now: () => now() } })
     this.#sessions.set(session, keyId)
   }

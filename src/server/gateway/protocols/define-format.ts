@@ -4,6 +4,7 @@ import type { DirectConversion } from './direct/conversion.ts'
 import type { CallerFormat, CountFormat, Format } from './format.ts'
 import type { VendorTools } from './hosted-tools.ts'
 import type { OutputLimit } from './output-limit.ts'
+import type { PastThoughts } from './past-thoughts.ts'
 import type { OpenEvent } from './reply-events.ts'
 import type { SystemPromptMember } from './system-prompt.ts'
 import type { ReplyTexts } from './text-slots.ts'
@@ -90,35 +91,6 @@ export interface InterfaceVersions {
   readonly header: 'anthropic-version'
   /** The top-level members that the version refuses for a model. A request to a cloud has its version in the body instead. */
   refused(body: JsonObject, asked: { readonly model: string; readonly version: string }): readonly string[]
-}
-
-/** How reasoning of earlier turns is left out of a request. `all` leaves out what the model could read too. */
-interface PastThoughts {
-  has(body: JsonObject): boolean
-  /** The members to change; undefined when nothing has to change. `dropped` are further members that are lost with it. */
-  changes(body: JsonObject, model: string, asked?: LeavingThoughts): Changes | undefined
-  /** The same for the caller's bytes: all unchanged parts keep their bytes. */
-  without(sent: SentBody, model: string, asked?: LeavingThoughts): CleanedBody | undefined
-}
-
-export interface LeavingThoughts {
-  readonly all?: boolean
-}
-
-interface Changes {
-  readonly changes: JsonObject
-  readonly dropped: readonly string[]
-}
-
-/** A request, as bytes and as the parsed object. */
-export interface SentBody {
-  readonly json: JsonObject
-  readonly bytes: Buffer
-}
-
-export interface CleanedBody extends SentBody {
-  /** The members that are not sent upstream. */
-  readonly dropped: readonly string[]
 }
 
 /** The operator's limits for requests without one. */

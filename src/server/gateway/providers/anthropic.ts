@@ -15,6 +15,7 @@ export const anthropic = defineProvider({
   speaks: { 'anthropic.messages': '/v1/messages', 'anthropic.count_tokens': '/v1/messages/count_tokens' },
   keepsThreads: true,
   passedQuery: ['beta=true'],
+  accountHeader: 'anthropic-organization-id',
   headers: (channel, _format, caller) => ({
     'x-api-key': channel.key,
     ...messagesHeaders(channel, caller),

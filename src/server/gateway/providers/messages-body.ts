@@ -1,6 +1,6 @@
 import { EditList, editNested, type Edits, spliceNested } from '../../base/lib/bytes/splice-nested.ts'
 import { withoutBillingLine } from '../protocols/anthropic-messages/billing-line.ts'
-import type { CleanedBody, SentBody } from '../protocols/define-format.ts'
+import type { CleanedBody, SentBody } from '../protocols/past-thoughts.ts'
 import { asksForSomething } from '../protocols/unread-members.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 import { type MessagesHost, silentBetas, takes } from './messages-hosts.ts'

@@ -45,6 +45,7 @@ export const openai = defineProvider({
     ...passedHeaders('openai', channel, caller),
     ...(channel.organization === '' ? {} : { 'openai-organization': channel.organization }),
   }),
+  accountHeader: 'openai-organization',
   prefers: prefersResponses,
   balance: openAiBilling,
   adjustBody: adjustForOpenai,

@@ -90,6 +90,8 @@ export interface Provider {
   refusesKey?(failure: { readonly status: number; readonly code: string }): boolean
   /** The upstream stores Messages conversations between requests, so that a caller may send only new messages. */
   readonly keepsThreads?: true
+  /** The header of its replies that names the account of the key, to which reasoning in the reply may be bound. */
+  readonly accountHeader?: string
   /** The pairs of the caller's query that the vendor reads; the rest of a query is never passed on. */
   readonly passedQuery?: readonly string[]
   /** Whether the upstream accepts `stream_options.include_usage`. */

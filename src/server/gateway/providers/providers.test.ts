@@ -405,7 +405,8 @@ describe('the headers of a call', () => {
   })
 
   it('of Anthropic pass to it under every name that is not listed, unless the channel lists some', () => {
-    const sent = { 'anthropic-new-2027': 'n', 'anthropic-dangerous-direct-browser-access': 'true', 'x-new': 'x' }
+    const browser = { 'anthropic-dangerous-direct-browser-access': 'true' }
+    const sent = { 'anthropic-version': '2023-06-01', 'anthropic-new-2027': 'n', ...browser, 'x-new': 'x' }
     const passed = (setting: Upstream['setting']) => provider(14).headers({ ...channel(14), setting }, messages, sent)
     const own = { 'x-api-key': 'k', 'anthropic-version': '2023-06-01' }
     expect(passed({})).toEqual({ ...own, 'anthropic-new-2027': 'n' })

@@ -5,7 +5,7 @@ import { isObject, objectAt } from '../wire-format.ts'
 import { messagesTools } from './hosted-tools.ts'
 import { anthropicMessages } from './messages.ts'
 import { rulesOf } from './models.ts'
-import { hasThoughts, thoughtChanges, withoutForeignThoughts } from './past-thinking.ts'
+import { pastThinking } from './past-thinking.ts'
 import { readEvents, readReply } from './reply-read.ts'
 import { messagesTexts } from './reply-texts.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
@@ -29,7 +29,7 @@ export const anthropicMessagesFormat = defineFormat({
   hasThinkingBudgets: true,
   systemPrompt,
   hostedTools: messagesTools,
-  pastThoughts: { has: hasThoughts, changes: thoughtChanges, without: withoutForeignThoughts },
+  pastThoughts: pastThinking,
   bound: {
     adding: ['mcp_servers'],
     hasTools: (body) => definedTools(body).length > 0,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { thoughtChanges, withoutForeignThoughts } from './past-thinking.ts'
+import { pastThinking } from './past-thinking.ts'
 
 const user = (content: unknown) => ({ role: 'user', content })
 const assistant = (...content: unknown[]) => ({ role: 'assistant', content })
@@ -12,7 +12,7 @@ const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 
 const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'Rain' }
 const claude = 'claude-sonnet-4-5'
 const enabled = { type: 'enabled', budget_tokens: 2000 }
-const changesOf = (body: Record<string, unknown>, model = claude, all = false) => thoughtChanges(body, model, { all })
+const changesOf = (body: Record<string, unknown>, model = claude, all = false) => pastThinking.changes(body, model, { all })
 
 describe('thinking in a Messages request', () => {
   it("is removed if it is of another vendor; the vendor's own is kept", () => {
@@ -37,6 +37,42 @@ describe('thinking in a Messages request', () => {
   it('is removed entirely when the vendor refused it', () => {
     const messages = [user('a'), assistant(signed, redacted, text('b')), user('c')]
     expect(changesOf({ messages }, claude, true)?.changes).toEqual({ messages: [user('a'), assistant(text('b')), user('c')] })
+  })
+
+  it('is removed up to the last block that the upstream refused, under a name; what was written after it is kept', () => {
+    const own = (signature: string) => ({ type: 'thinking', thinking: 'so', signature })
+    const messages = [user('a'), assistant(own('one'), call), user([result]), assistant(own('two'), call), user([result])]
+    const after = [...messages, assistant(own('three'), text('b')), user('c')]
+    const isRefused = (seal: string) => seal === 'two'
+    expect(pastThinking.seals({ messages: after })).toEqual(['one', 'two', 'three'])
+    expect(pastThinking.changes({ messages: after }, claude, { isRefused })).toEqual({
+      changes: {
+        messages: [
+          ...[user('a'), assistant(call), user([result]), assistant(call), user([result])],
+          ...[assistant(own('three'), text('b')), user('c')],
+        ],
+      },
+      dropped: ['messages.thinking'],
+    })
+    expect(pastThinking.changes({ messages: after }, claude, { isRefused: () => false })).toBeUndefined()
+  })
+
+  it('changes a history in the same way in every later turn, for a model that binds thinking to what came before it', () => {
+    const own = (signature: string) => ({ type: 'thinking', thinking: 'so', signature })
+    const turns = [user('a'), assistant(own('one'), call), user([result])]
+    const later = [...turns, assistant(own('two'), call), user([result])]
+    const first = pastThinking.changes({ messages: turns }, 'claude-opus-5-5', { all: true })?.changes.messages
+    const second = pastThinking.changes({ messages: later }, 'claude-opus-5-5', { isRefused: (seal) => seal === 'one' })
+    expect(second?.changes.messages).toEqual([...(first as object[]), assistant(own('two'), call), user([result])])
+    expect(JSON.stringify(first)).toContain('[Called the tool weather')
+
+    const foreignTurns = [user('a'), assistant(unsigned, call), user([result])]
+    const before = pastThinking.changes({ messages: foreignTurns }, 'claude-opus-5-5')?.changes.messages
+    const after = [...foreignTurns, assistant(own('two'), call), user([result])]
+    expect(pastThinking.changes({ messages: after }, 'claude-opus-5-5')?.changes.messages).toEqual([
+      ...(before as object[]),
+      ...after.slice(3),
+    ])
   })
 
   it('is kept without a signature for vendors that write it so, and removed if it is encrypted by others', () => {
@@ -107,7 +143,7 @@ describe('thinking in a Messages request', () => {
 
   it('is removed without changing any other byte', () => {
     const raw = `{ "model":"x","messages" : [ {"role":"user","content":"a"} ,{"role": "assistant","content":[ {"type":"thinking","thinking":"so","signature":""}, {"type":"tool_use","id":"t","name":"n","input":{"big": 12345678901234567890}} ]}, {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"\\u00e9"}]} ],"max_tokens":5 }`
-    const { bytes } = withoutForeignThoughts({ json: JSON.parse(raw), bytes: Buffer.from(raw) }, claude) ?? {}
+    const { bytes } = pastThinking.without({ json: JSON.parse(raw), bytes: Buffer.from(raw) }, claude) ?? {}
     expect(bytes?.toString()).toBe(
       `{ "model":"x","messages" : [{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"n","input":{"big": 12345678901234567890}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"\\u00e9"}]}],"max_tokens":5 }`,
     )

@@ -1,12 +1,20 @@
 import { entriesOf, membersOf, spliceMembers } from '../../../base/lib/bytes/splice-json.ts'
-import type { CleanedBody, LeavingThoughts, SentBody } from '../define-format.ts'
+import { type CleanedBody, type LeavingThoughts, type PastThoughts, refusedThoughts, type SentBody } from '../past-thoughts.ts'
 import { toolCallAsText, toolResultAsText } from '../tool-texts.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { isClaude, type ModelRules, rulesOf } from './models.ts'
 import { openSeal } from './seals.ts'
 
+/** Thinking blocks of earlier turns. */
+export const pastThinking: PastThoughts = {
+  has: (body) => thoughtsIn(body).length > 0,
+  seals: (body) => thoughtsIn(body).map(sealOf),
+  changes: thoughtChanges,
+  without: withoutForeignThoughts,
+}
+
 /** Applies `thoughtChanges` to the caller's bytes: all unchanged parts keep their bytes. */
-export function withoutForeignThoughts(sent: SentBody, model: string, asked: LeavingThoughts = {}): CleanedBody | undefined {
+function withoutForeignThoughts(sent: SentBody, model: string, asked: LeavingThoughts = {}): CleanedBody | undefined {
   const changed = thoughtChanges(sent.json, model, asked)
   if (!changed) return undefined
   const { changes, dropped } = changed
@@ -15,40 +23,53 @@ export function withoutForeignThoughts(sent: SentBody, model: string, asked: Lea
 
 /**
  * The members of a Messages request without past thinking that its vendor cannot read, because another vendor's answer was translated:
- * thinking without a signature, which Claude refuses, and encrypted thinking of others. `all` removes all thinking. A last turn with
- * calls must begin with its thinking: otherwise thinking is turned off, or, for a model that always thinks, the calls and their
- * results become text. Undefined when nothing has to change. Source: protocols notes 3.7.
+ * thinking without a signature, which Claude refuses, and encrypted thinking of others; and without thinking that the upstream has
+ * refused. A last turn with calls must begin with its thinking: otherwise thinking is turned off, or, for a model that always thinks,
+ * the calls and their results become text. They stay text in later requests, because thinking is bound to all that came before it.
+ * Undefined when nothing has to change. Source: protocols notes 3.7.
  */
-export function thoughtChanges(
+function thoughtChanges(
   json: JsonObject,
   model: string,
-  { all = false }: LeavingThoughts = {},
+  asked: LeavingThoughts = {},
 ): { readonly changes: JsonObject; readonly dropped: readonly string[] } | undefined {
   const messages = arrayAt(json, 'messages')
-  const isUnreadable = (block: unknown) => isThought(block) && (all || isForeign(block, model))
-  if (!messages.some((message) => blocksOf(message).some(isUnreadable))) return undefined
+  const thoughts = thoughtsIn(json)
+  const refused = refusedThoughts(thoughts, sealOf, asked)
+  const unreadable = new Set(thoughts.filter((thought) => refused.has(thought) || isForeign(thought, model)))
+  if (unreadable.size === 0) return undefined
 
   const readable = messages.map((message) => {
     const blocks = blocksOf(message)
-    const kept = blocks.filter((block) => !isUnreadable(block))
+    const kept = blocks.filter((block) => !isObject(block) || !unreadable.has(block))
     return kept.length === blocks.length ? message : { ...(isObject(message) ? message : {}), content: kept }
   })
-  const last = readable.findLastIndex((message) => isObject(message) && message.role === 'assistant')
-  const blocks = blocksOf(readable[last])
-  const isCut = readable[last] !== messages[last] && blocks.some(isCall) && !blocks.some(isThought)
-  const rules = rulesOf(model)
-  const thinks = isCut && mayThink(json, model, rules)
-  const isText = thinks && rules.thinkingOff !== 'absent' && rules.thinkingOff !== 'disabled'
-  const written = isText ? callsAsText(readable, last) : readable
-  const changes: JsonObject = {
-    messages: written.filter((message) => !isObject(message) || !Array.isArray(message.content) || message.content.length > 0),
-    ...(thinks && !isText ? turnedOff(json, rules) : {}),
+  const isCut = (message: unknown, at: number) => {
+    const blocks = blocksOf(message)
+    return message !== messages[at] && blocks.some(isCall) && !blocks.some(isThought)
   }
-  return { changes, dropped: thinks && !isText ? ['thinking'] : [] }
+  const cut = readable.findLastIndex(isCut)
+  const isLast = cut === readable.findLastIndex((message) => isObject(message) && message.role === 'assistant')
+  const rules = rulesOf(model)
+  const thinks = cut >= 0 && mayThink(json, model, rules)
+  const isText = thinks && rules.thinkingOff !== 'absent' && rules.thinkingOff !== 'disabled'
+  const isTurnedOff = thinks && !isText && isLast
+  const written = isText ? callsAsText(readable, cut) : readable
+  return {
+    changes: {
+      messages: written.filter((message) => !isObject(message) || !Array.isArray(message.content) || message.content.length > 0),
+      ...(isTurnedOff ? turnedOff(json, rules) : {}),
+    },
+    dropped: [...(isTurnedOff ? ['thinking'] : []), ...(refused.size > 0 ? ['messages.thinking'] : [])],
+  }
 }
 
-export function hasThoughts({ messages }: JsonObject): boolean {
-  return Array.isArray(messages) && messages.some((message) => blocksOf(message).some(isThought))
+function thoughtsIn(body: JsonObject): JsonObject[] {
+  return arrayAt(body, 'messages').flatMap((message) => blocksOf(message).filter(isThought))
+}
+
+function sealOf(thought: JsonObject): string {
+  return textAt(thought, thought.type === 'redacted_thinking' ? 'data' : 'signature')
 }
 
 function blocksOf(message: unknown): readonly unknown[] {
@@ -65,7 +86,7 @@ function isCall(block: unknown): block is JsonObject {
 
 /** Other vendors that speak Messages may write thoughts without a signature themselves. */
 function isForeign(thought: JsonObject, model: string): boolean {
-  const seal = textAt(thought, thought.type === 'redacted_thinking' ? 'data' : 'signature')
+  const seal = sealOf(thought)
   return (seal === '' && isClaude(model)) || openSeal(seal).family !== 'anthropic'
 }
 

@@ -7,6 +7,7 @@ import { failedStream } from './failed-stream.ts'
 import { referencesIn } from './history.ts'
 import { responsesTools } from './hosted-tools.ts'
 import { outputTokensMin } from './models.ts'
+import { pastReasoning } from './past-reasoning.ts'
 import { readEvents, readReply } from './reply-read.ts'
 import { responsesTexts } from './reply-texts.ts'
 import { writeEvents, writeReply } from './reply-write.ts'
@@ -32,6 +33,7 @@ export const openAiResponsesFormat = defineFormat({
     hasInstructions: (body) => instructions.hasInstructions(body) || arrayAt(body, 'input').some(isInstruction),
   },
   hostedTools: responsesTools,
+  pastThoughts: pastReasoning,
   bound: {
     adding: ['conversation'],
     unbounded: {
@@ -56,6 +58,7 @@ export const openAiResponsesFormat = defineFormat({
 export const openAiCompactFormat = defineFormat({
   name: 'openai.compact',
   wire: openAiCompact,
+  pastThoughts: pastReasoning,
   optionalEndpoint: { name: 'responses', isPart: true },
   countsToolCalls: true,
 })

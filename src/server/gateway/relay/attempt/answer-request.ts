@@ -54,7 +54,7 @@ async function answer(app: AnswerParts, request: AdmittedRequest, shared: Shared
   const tried = await tryChannels(app, wanted, async (attempt) => {
     const { failure, brokeOff, lost: part, state } = await attemptChannel(app, { ...attempt, request, shared })
     if (part) lost = { state, part }
-    return failure ?? { upstreamModel: state.upstreamModel, ...(brokeOff ? { brokeOff } : {}) }
+    return failure ?? { upstreamModel: state.upstreamModel, account: shared.account, ...(brokeOff ? { brokeOff } : {}) }
   })
   if (tried.answer) return
 

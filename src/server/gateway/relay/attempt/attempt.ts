@@ -25,7 +25,7 @@ import { serverStopping, UpstreamFailure, withCleanFacts } from '../upstream/fai
 import { HttpExchange, type Receiver, type Running, type Target } from '../upstream/http-exchange.ts'
 import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
 import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
-import { isWorthRetry, missingEndpoint, type Prepared, type PrepareParts, prepare } from './prepare-attempt.ts'
+import { isWorthRetry, missingEndpoint, noteReasoningLeft, type Prepared, type PrepareParts, prepare } from './prepare-attempt.ts'
 import { type SettleParts, settle, settleGone, settleReply } from './settle-attempt.ts'
 
 type AnyTarget = Target | MultiTarget
@@ -61,11 +61,14 @@ interface Attempted extends Ended {
 
 /** Sends the request to one channel. */
 export async function attemptChannel(app: AttemptParts, begun: BegunAttempt): Promise<Attempted> {
+  const keptReasoning = !begun.shared.leavesReasoning
   const first = await attemptOnce(app, begun)
   const { failure, state } = first
   const missing = missingEndpoint(app, state, failure)
   if (!missing && !(failure && isWorthRetry(app, state, failure))) return first
-  return attemptOnce(app, missing ? { ...begun, channel: withoutEndpoint(begun.channel, missing) } : begun)
+  const second = await attemptOnce(app, missing ? { ...begun, channel: withoutEndpoint(begun.channel, missing) } : begun)
+  if (keptReasoning && begun.shared.leavesReasoning && !second.failure) noteReasoningLeft(second.state)
+  return second
 }
 
 async function attemptOnce(app: PrepareParts & ExchangeParts, begun: BegunAttempt): Promise<Attempted> {

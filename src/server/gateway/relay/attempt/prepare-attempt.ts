@@ -13,6 +13,7 @@ import type { Format } from '../../protocols/format.ts'
 import { vendorTools } from '../../protocols/hosted-tools.ts'
 import { formats } from '../../protocols/index.ts'
 import { raisedLimit } from '../../protocols/output-limit.ts'
+import { isObject, textAt, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import { adjustRequest, messagesTarget } from '../../providers/adjust-request.ts'
 import { withoutRefusedBytes } from '../../providers/messages-body.ts'
 import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
@@ -31,6 +32,7 @@ import type { AccessTokens } from '../upstream/call-upstream.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Target } from '../upstream/http-exchange.ts'
 import type { MultiTarget } from '../upstream/multi-exchange.ts'
+import { noteRefusedReasoning, refusedReasoning } from '../upstream/refused-reasoning.ts'
 import {
   callerHeaders,
   hasRefused,
@@ -91,26 +93,42 @@ function write(app: PrepareParts, attempt: BegunAttempt): Promise<Prepared | Ups
   if (accessToken || sign || written instanceof UpstreamFailure) return address(app, attempt, format, written)
   try {
     const target = targetOf(app, request, { channel, keyed: channel, format, written, replies: repliesIn(request) })
-    return prepared(target, written)
+    return prepared(attempt, target, written)
   } catch (error) {
     return failureOf(error)
   }
 }
 
 function prepared(
+  attempt: BegunAttempt,
   target: Prepared['target'],
   { upstreamModel, dropped, translation, sentTools, raisedLimit, adapter }: WrittenFacts & Pick<Prepared, 'adapter'>,
 ): Prepared {
-  return { target, upstreamModel, dropped, translation, sentTools, raisedLimit, adapter }
+  return { target, upstreamModel, dropped, translation, sentTools, raisedLimit, adapter: notingAccount(attempt, adapter) }
+}
+
+/** Notes the account that answers, so that the conversation stays with it: reasoning in the reply may be bound to it. */
+function notingAccount({ shared, channel }: BegunAttempt, adapter: ResponseAdapter): ResponseAdapter {
+  const { accountHeader } = channel.provider
+  if (accountHeader === undefined) return adapter
+  return {
+    ...adapter,
+    readHeaders(headers) {
+      adapter.readHeaders?.(headers)
+      const account = headers[accountHeader]
+      shared.account = typeof account === 'string' ? account : undefined
+    },
+  }
 }
 
 /** Makes the targets of a written request, with the access token or signature that a vendor requires. */
 async function address(
   app: PrepareParts,
-  { request, channel }: BegunAttempt,
+  attempt: BegunAttempt,
   format: Format,
   written: Written | Converted | UpstreamFailure,
 ): Promise<Prepared | UpstreamFailure> {
+  const { request, channel } = attempt
   if (written instanceof UpstreamFailure) return written
   try {
     const key = channel.provider.accessToken ? await app.accessTokens.get(channel) : channel.key
@@ -120,7 +138,7 @@ async function address(
     const target = await ('requests' in written
       ? targetsOf(app, request, { channel, keyed, format, replies }, written)
       : signed(app, keyed, targetOf(app, request, { channel, keyed, format, written, replies })))
-    return prepared(target, written)
+    return prepared(attempt, target, written)
   } catch (error) {
     return failureOf(error)
   }
@@ -134,11 +152,12 @@ function failureOf(error: unknown): UpstreamFailure {
 
 function passBody(
   { options }: Pick<PrepareParts, 'options'>,
-  { request, shared, channel }: BegunAttempt,
+  attempt: BegunAttempt,
   mapped: string,
 ): Written | UpstreamFailure {
+  const { request, channel } = attempt
   const { format, facts } = request
-  const { body, lost } = acceptedBody(request, channel, readableBody(request, shared, mapped), mapped)
+  const { body, lost } = acceptedBody(request, channel, readableBody(attempt, mapped), mapped)
   const { provider, setting } = channel
   const takesOptions = provider.streamOptions && !hasRefused(channel, 'stream_options')
   const asksUsage = facts.stream && takesOptions && !facts.wantsUsage && format.stream?.reportsUsageOnRequest === true
@@ -223,15 +242,13 @@ function acceptedBody(request: AdmittedRequest, channel: RunningChannel, cleaned
   return { body, lost: [...cleaned.lost, ...dropped] }
 }
 
-/**
- * The body without reasoning of earlier turns that the vendor cannot read, and the names of other members that are lost with it.
- */
+/** The body without reasoning of earlier turns that the vendor cannot read or has refused, and the names of what is lost with it. */
 function readableBody(
-  { body, format }: AdmittedRequest,
-  { leavesReasoning = false }: BegunAttempt['shared'],
+  { request: { body, format }, shared: { leavesReasoning = false }, channel }: BegunAttempt,
   model: string,
 ): CleanedBody {
-  const cleaned = formats[format.format].pastThoughts?.without(body, model, { all: leavesReasoning })
+  const asked = { all: leavesReasoning, isRefused: refusedReasoning(channel) }
+  const cleaned = formats[format.format].pastThoughts?.without(body, model, asked)
   if (!cleaned) return { body, lost: [] }
   const { dropped, ...readable } = cleaned
   return { body: readable, lost: dropped }
@@ -315,11 +332,17 @@ export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: A
     noteRefused(channel, 'newer_version')
     return true
   }
-  if (!shared.leavesReasoning && staleReasoning.test(facts.message) && mayLeaveReasoning(attempt)) {
+  if (!shared.leavesReasoning && isOfReasoning(facts) && mayLeaveReasoning(attempt)) {
     shared.leavesReasoning = true
     return true
   }
   return false
+}
+
+/** Remembers the reasoning that the channel has refused, after it has answered without it: later turns do not send it again. */
+export function noteReasoningLeft({ request: { body, format }, shared, channel, translation }: AttemptState): void {
+  const seal = translation ? shared.lastSeal : formats[format.format].pastThoughts?.seals(body.json).at(-1)
+  if (seal) noteRefusedReasoning(channel, seal)
 }
 
 /**
@@ -349,13 +372,24 @@ export function missingEndpoint(
   return isTranslatable && !storingChannel && !call.isCommitted && !call.isAborted ? endpoint : undefined
 }
 
-/** Requests that pass unchanged may repeat the reasoning of earlier turns. */
-function mayLeaveReasoning({ translation, request: { format, body } }: AttemptState): boolean {
+/** Requests that pass unchanged may repeat the reasoning of earlier turns. A strict token gets the vendor's error instead of a loss. */
+function mayLeaveReasoning({ translation, request: { format, body, caller } }: AttemptState): boolean {
+  if (caller.isStrict) return false
   return translation !== undefined || formats[format.format].pastThoughts?.has(body.json) === true
 }
 
 /** The version as hosts name it, in the header or in the body. */
 const versionNamed = /anthropic[-_]version/i
 
+/** Whether an error is about reasoning that was changed, or is bound to another model, account or conversation. */
+function isOfReasoning({ message, code, extra }: UpstreamErrorFacts): boolean {
+  const details = extra?.members.details
+  const told = [code, isObject(details) ? textAt(details, 'error_code') : '', message].join(' ')
+  return staleReasoning.test(told) || boundReasoning.test(told)
+}
+
 /** Error messages of vendors about reasoning that was changed, or sealed for another model or key. Source: protocols notes 3.7. */
 const staleReasoning = /signature|thinking.{0,80}(cannot be modified|must|expected)|encrypted.?content|thought_?signature/i
+/** The words for what reasoning is bound to, as in `input_transformations`: Anthropic's reasons and OpenAI's. */
+const boundReasoning =
+  /(binding|organi[sz]ation|end_user|model|prefix)_mismatch|block_binding|(thinking|reasoning).{0,80}\b(bound|prefix|organi[sz]ation|account|another model|different model)\b/i

@@ -33,6 +33,7 @@ import { settingsOf } from '../response/translate.ts'
 import { type TryParts, tryChannels } from '../try-channels/try-channels.ts'
 import { callUpstream, type UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
+import { refusedReasoning } from '../upstream/refused-reasoning.ts'
 import { callerHeaders, versionSent } from '../upstream/request-target.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
@@ -237,7 +238,8 @@ function requestFor(
   const request = count.readRequest(body.json)
   const { codec, pastThoughts } = formats[of]
   const { inbound } = formats[count.of]
-  if (of === count.of) return { ...request, ...pastThoughts?.changes(request, model)?.changes }
+  if (of === count.of)
+    return { ...request, ...pastThoughts?.changes(request, model, { isRefused: refusedReasoning(channel) })?.changes }
   if (!codec || !inbound) return request
   const dialogue = inbound.readRequest(request, { model: facts.model, stream: false })
   const context = { model, quirks: quirksFor(channel, model), settings: settingsOf(app, caller, channel), lose: () => {} }

@@ -13,6 +13,10 @@ export interface SharedByAttempts {
   dialogue?: Dialogue
   /** An upstream has refused the reasoning of earlier turns; further attempts omit it. */
   leavesReasoning?: boolean
+  /** The seal of the last reasoning in the neutral form, with the state that the caller could not send. */
+  lastSeal?: string
+  /** The account that has answered, if its reply names it. */
+  account?: string | undefined
 }
 
 /** One attempt on one channel, before the request to the channel is written. */

@@ -17,13 +17,15 @@ interface StateOwner {
   readonly userId: number
 }
 
+/** A conversation that goes on keeps all of its state: vendors bind reasoning to all that came before it. */
 const livesSeconds = 6 * 60 * 60
+const renewedAfterSeconds = livesSeconds / 2
 const sizeMax = 64 * 1024
-const askedMax = 64
+const askedMax = 1000
 
 /**
  * Reasoning signatures and similar state that a model requires in the next turn and the caller's dialect cannot carry. It is stored
- * for six hours with its tool call, encrypted, for all nodes.
+ * for six hours after its last use with its tool call, encrypted, for all nodes.
  */
 export class SealedStates {
   readonly #core: Core
@@ -41,7 +43,7 @@ export class SealedStates {
       const state: CallState = { reasoning: id === callId ? reasoning : [], ...(opaque ? { opaque } : {}) }
       const text = JSON.stringify(state)
       if (text.length > sizeMax || id.length > 200) return []
-      this.#known.set(keyOf(owner, id), { state, until })
+      this.#known.set(keyOf(owner, id), { state, until: until - renewedAfterSeconds })
       return [{ owner: nameOf(owner), call_id: id, state_sealed: this.#seal(owner, id, text), expires_at: until }]
     })
     if (rows.length === 0) return
@@ -98,8 +100,25 @@ export class SealedStates {
     for (const row of rows) {
       // Written by `keep` alone, and sealed since.
       const state = JSON.parse(this.#core.secrets.open(row.state_sealed, placeOf(owner, row.call_id))) as CallState
-      this.#known.set(keyOf(owner, row.call_id), { state, until: row.expires_at })
+      this.#known.set(keyOf(owner, row.call_id), { state, until: now + renewedAfterSeconds })
     }
+    await this.#renew(owner, rows, now)
+  }
+
+  /** Extends the life of state that a conversation still uses. */
+  async #renew(
+    owner: StateOwner,
+    rows: readonly { readonly call_id: string; readonly expires_at: number }[],
+    now: number,
+  ): Promise<void> {
+    const aging = rows.filter((row) => row.expires_at <= now + renewedAfterSeconds).map((row) => row.call_id)
+    if (aging.length === 0) return
+    await this.#core.db
+      .updateTable('sealed_states')
+      .set({ expires_at: now + livesSeconds })
+      .where('owner', '=', nameOf(owner))
+      .where('call_id', 'in', aging)
+      .execute()
   }
 
   #seal(owner: StateOwner, callId: string, text: string): string {

@@ -6,18 +6,20 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import { dialogueWithPrompt, promptOf } from '../../channels/system-prompt.ts'
 import type { Codec, Inbound, TranslationSettings, WrittenRequest } from '../../protocols/codec.ts'
 import type { FormatDeclaration } from '../../protocols/define-format.ts'
-import type { Dialogue } from '../../protocols/dialogue.ts'
+import type { Dialogue, ReasoningPart } from '../../protocols/dialogue.ts'
 import type { Format } from '../../protocols/format.ts'
 import { carriedTools, isWebSearch, vendorTools } from '../../protocols/hosted-tools.ts'
 import { formats } from '../../protocols/index.ts'
-import { leaveOutVendorTools, lose, loseUnread } from '../../protocols/lost-fields.ts'
+import { fieldNameFor, leaveOutVendorTools, lose, loseUnread } from '../../protocols/lost-fields.ts'
 import { readOutputLimit } from '../../protocols/output-limit.ts'
+import { refusedThoughts } from '../../protocols/past-thoughts.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import { adjustRequest, quirksFor } from '../../providers/adjust-request.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import { inlineMedia, mediaOf } from '../upstream/fetch-media.ts'
+import { refusedReasoning } from '../upstream/refused-reasoning.ts'
 import { callerHeaders, hasRefused, limitedMembers, versionSent } from '../upstream/request-target.ts'
 import type { Written } from './adapter.ts'
 import type { BegunAttempt } from './attempt-state.ts'
@@ -45,7 +47,7 @@ export async function translate(
   let raisedLimit: number | undefined
   const version = versionSent(app.options.current, channel, { call: request.call, ...to })
   try {
-    dialogue = await dialogueFor(app, attempt, codec, inbound)
+    dialogue = await dialogueFor(app, attempt, { codec, inbound, lose: dropped.lose })
     if (isHeavyBody) await yieldWithPriority()
     const complete = {
       ...dialogueWithPrompt(dialogue, promptOf(setting)),
@@ -125,23 +127,38 @@ function pairOf(request: AdmittedRequest, format: Format): { codec: Codec; inbou
   return { codec, inbound }
 }
 
-/** The request in its neutral form, with the sealed state that the caller could not send back restored. */
+/**
+ * The request in its neutral form, with the sealed state that the caller could not send back restored, and without reasoning that the
+ * upstream has refused.
+ */
 async function dialogueFor(
   app: Pick<GatewayParts, 'mediaMemory' | 'upstream'> & { readonly sealedStates: SealedStates },
-  { request, shared }: BegunAttempt,
-  codec: Codec,
-  inbound: Inbound,
+  { request, shared, channel }: BegunAttempt,
+  { codec, inbound, lose }: { readonly codec: Codec; readonly inbound: Inbound; lose(field: string): void },
 ): Promise<Dialogue> {
   const { body, facts, caller, call } = request
   shared.dialogue ??= inbound.readRequest(body.json, { model: facts.model, stream: facts.stream })
+  const { dialogue } = shared
+  const restored = await app.sealedStates.restore(dialogue, caller)
+  const thoughts = restored.turns.flatMap(({ parts }) => parts.filter((part) => part.kind === 'reasoning'))
+  const last = thoughts.findLast(({ opaque }) => opaque !== undefined)?.opaque
+  if (last) shared.lastSeal = last.value
+  const asked = { all: shared.leavesReasoning === true, isRefused: refusedReasoning(channel) }
+  const refused = refusedThoughts(thoughts, ({ opaque }) => opaque?.value ?? '', asked)
+  if ([...refused].some(({ opaque }) => opaque !== undefined)) lose(`${fieldNameFor(dialogue.from, 'turns')}.reasoning`)
   const complete = shared.leavesReasoning
-    ? withoutReasoning(shared.dialogue)
-    : await app.sealedStates.restore(shared.dialogue, caller)
+    ? withoutReasoning(dialogue, () => true)
+    : refused.size > 0
+      ? withoutReasoning(restored, (part) => refused.has(part))
+      : restored
   return inlineMedia(complete, codec.inlines, () => mediaOf(app, shared, call))
 }
 
-function withoutReasoning(dialogue: Dialogue): Dialogue {
-  const turns = dialogue.turns.map((turn) => ({ ...turn, parts: turn.parts.filter((part) => part.kind !== 'reasoning') }))
+function withoutReasoning(dialogue: Dialogue, isLeft: (part: ReasoningPart) => boolean): Dialogue {
+  const turns = dialogue.turns.map((turn) => ({
+    ...turn,
+    parts: turn.parts.filter((part) => part.kind !== 'reasoning' || !isLeft(part)),
+  }))
   return { ...dialogue, turns: turns.filter((turn) => turn.parts.length > 0) }
 }
 

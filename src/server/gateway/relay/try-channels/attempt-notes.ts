@@ -55,6 +55,8 @@ export interface RecordedCall {
 export interface ChannelAnswer {
   /** The name of the model that was sent. */
   readonly upstreamModel: string
+  /** The account of the key at the vendor, if the answer names it. */
+  readonly account?: string | undefined
   /** The channel has failed after its answer had begun. */
   readonly brokeOff?: UpstreamFailure
 }

@@ -111,7 +111,7 @@ export async function tryChannels<Answer extends ChannelAnswer>(
     }
     if (!(result instanceof UpstreamFailure)) {
       recorder.noteAnswer(result)
-      choices.noteAnswer(channel)
+      choices.noteAnswer(channel, result.account)
       if (!request.staysOpen) endRun(app, request, { run, startedMs, failure: result.brokeOff })
       return { answer: result, channel, choice, considered, failed, run }
     }
@@ -241,8 +241,8 @@ class Choices {
     this.#full.set(id, reached)
   }
 
-  noteAnswer(channel: RunningChannel): void {
-    if (this.#session?.read) this.#app.traffic.remember(this.#session.read.key, channel)
+  noteAnswer(channel: RunningChannel, account: string | undefined): void {
+    if (this.#session?.read) this.#app.traffic.remember(this.#session.read.key, channel, account)
   }
 
   /** After a failure of a key the channel's other keys stay eligible; after any other failure the channel is excluded. */
