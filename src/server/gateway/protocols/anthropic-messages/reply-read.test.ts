@@ -383,3 +383,25 @@ describe('a whole reply of Messages', () => {
     ])
   })
 })
+
+describe('what the vendor left out of the request', () => {
+  const input_transformations = [{ type: 'thinking', action: 'removed', reason: 'organization_binding_mismatch' }]
+  const lostIn = (events: readonly object[]) => {
+    const lost = new Set<string>()
+    const reader = codec.readEvents({ ...readContext(), lose: (name) => lost.add(name) })
+    for (const data of events) reader.push({ name: '', data: JSON.stringify(data) })
+    return [...lost]
+  }
+
+  it.each<[string, object[]]>([
+    ['the beginning', [{ ...begin(), message: { ...begin().message, input_transformations } }, open({ type: 'text', text: '' })]],
+    ['the end', [begin(), stop('end_turn', undefined, { input_transformations })]],
+    ['the end, beside the delta', [begin(), { ...stop('end_turn'), input_transformations }]],
+  ])('is told by name, from %s', (_place, events) => {
+    expect(lostIn(events)).toEqual(['input_transformations'])
+  })
+
+  it('is nothing where the list is empty', () => {
+    expect(lostIn([begin(), stop('end_turn', undefined, { input_transformations: [] })])).toEqual([])
+  })
+})

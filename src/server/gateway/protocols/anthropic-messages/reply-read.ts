@@ -2,7 +2,7 @@ import type { Usage } from '../../../../contract/usage.ts'
 import type { Codec, EventReader, ReadContext } from '../codec.ts'
 import { errorFacts, parseData } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
-import { type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { arrayAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { repeatedMessageStart, replayMessage } from './forms.ts'
 import { isEmptyMessage, readAnthropicError } from './messages.ts'
 import { ReplyBlocks } from './reply-blocks.ts'
@@ -34,6 +34,7 @@ export const readEvents = (context: ReadContext): EventReader => {
 }
 
 class MessageReader {
+  readonly #context: ReadContext
   readonly #blocks: ReplyBlocks
   #hasStarted = false
   #hasHead = false
@@ -45,6 +46,7 @@ class MessageReader {
   #finish: { readonly reason: FinishReason; readonly stopSequence?: string; readonly explanation?: string } | undefined
 
   constructor(context: ReadContext) {
+    this.#context = context
     this.#blocks = new ReplyBlocks(context)
   }
 
@@ -59,6 +61,7 @@ class MessageReader {
       case 'message_start':
         if (this.#hasHead) return this.#beganAgain()
         this.#hasHead = true
+        this.#noteTransformations(objectAt(event, 'message') ?? {})
         return this.#begun(this.#readUsage(objectAt(event, 'message') ?? {}))
       case 'content_block_start':
         this.#hasContent = true
@@ -69,6 +72,8 @@ class MessageReader {
         return this.#begun(this.#blocks.stop(event.index))
       case 'message_delta':
         this.#finish = readFinish(objectAt(event, 'delta') ?? {}) ?? this.#finish
+        this.#noteTransformations(event)
+        this.#noteTransformations(objectAt(event, 'delta') ?? {})
         this.#isToldUsage ||= typeof objectAt(event, 'usage')?.output_tokens === 'number'
         return this.#begun(this.#readUsage(event))
       case 'message_stop':
@@ -112,6 +117,11 @@ class MessageReader {
     if (reason !== 'stop' && reason !== 'stop-sequence' && reason !== 'tool-calls') return reason
     if (this.#blocks.hasCalls) return 'tool-calls'
     return reason === 'tool-calls' ? 'stop' : reason
+  }
+
+  /** What the vendor left out of the request, such as thinking of another account, is told in no other format. */
+  #noteTransformations(holder: JsonObject): void {
+    if (arrayAt(holder, 'input_transformations').length > 0) this.#context.lose?.('input_transformations')
   }
 
   #readUsage(holder: JsonObject): ReplyEvent[] {

@@ -243,6 +243,14 @@ describe('a whole reply in Responses', () => {
     }
   })
 
+  it('names what the vendor left out of the request', () => {
+    const lost: string[] = []
+    const input_transformations = [{ type: 'reasoning', action: 'removed', reason: 'organization_mismatch' }]
+    const reply = { ...JSON.parse(fixture('nonstream.json')), input_transformations }
+    responsesCodec.readReply(reply, { ...readContext(), lose: (name) => lost.push(name) })
+    expect(lost).toEqual(['input_transformations'])
+  })
+
   it('is an error when it is invalid, failed, or not finished', () => {
     const error = (reply: JsonObject) => responsesCodec.readReply(reply, readContext()).at(-1)
     expect(error({})).toMatchObject({ type: 'error' })

@@ -27,12 +27,14 @@ function terminalOf({ status }: JsonObject): string {
 }
 
 class ResponsesReader implements EventReader {
+  readonly #context: ReadContext
   readonly #blocks = new Blocks()
   readonly #items: Items
   #hasStarted = false
   #isOver = false
 
   constructor(context: ReadContext) {
+    this.#context = context
     this.#items = new Items(this.#blocks, context)
   }
 
@@ -66,6 +68,8 @@ class ResponsesReader implements EventReader {
     for (const [at, item] of arrayAt(response, 'output').entries()) if (isObject(item)) this.#items.complete(at, item)
     this.#blocks.closeAll()
     this.#usage(response)
+    // What the vendor left out of the request, such as reasoning of another account, is told in no other format.
+    if (arrayAt(response, 'input_transformations').length > 0) this.#context.lose?.('input_transformations')
     this.#isOver = true
     if (type === 'response.completed' && this.#blocks.isEmpty && isEmptyResponse(response)) {
       this.#blocks.add({ type: 'error', error: errorFacts('the upstream gave no answer') })
