@@ -101,9 +101,11 @@ const addresses = {
     /v1/cachedContents/{id}                     GET
     /v1/chatkit/{id}                            GET
     /v1/complete/{id}                           GET
+    /v1/compliance/{id}                         GET
     /v1/containers/{id}                         GET
     /v1/content_provenance_checks/{id}          GET
     /v1/conversations/{id}                      GET
+    /v1/credentials/{id}                        GET
     /v1/decisions/{id}                          GET
     /v1/deployment_runs/{id}                    GET
     /v1/deployments/{id}                        GET
@@ -125,17 +127,22 @@ const addresses = {
     /v1/projects/{id}                           GET
     /v1/realtime                                GET
     /v1/realtime/{id}                           GET
+    /v1/safety/{id}                             GET
     /v1/sessions/{id}                           GET
     /v1/skills/{id}                             GET
     /v1/threads/{id}                            GET
+    /v1/triggers/{id}                           GET
+    /v1/tuningJobs/{id}                         GET
     /v1/tunnels/{id}                            GET
     /v1/uploads/{id}                            GET
     /v1/user_profiles/{id}                      GET
     /v1/vaults/{id}                             GET
     /v1/vector_stores/{id}                      GET
     /v1/videos/{id}                             GET
+    /v1/voices/{id}                             GET
     /v1/webhook_endpoints/{id}                  GET
     /v1/webhook_event_types/{id}                GET
+    /v1/webhooks/{id}                           GET
   `,
   visit: `
     /api/oauth/state                            GET

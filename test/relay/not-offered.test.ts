@@ -31,7 +31,18 @@ function addressesOf(sdk: string): { method: string; path: string }[] {
   )
 }
 
-const sdkCall = /_client\.(get|post|put|patch|delete|getAPIList)\((?:path)?[`'](\/[^`']+)[`']/g
+const sdkCall = /_client\.(get|post|put|patch|delete|getAPIList)\(\s*(?:path\s*)?[`'](\/[^`']+)[`']/g
+
+/** The paths in the source of Google's SDK below its version; parameters are `x`. Those that begin with a name are of models. */
+function googlePaths(): string[] {
+  const source = readFileSync(new URL('../../node_modules/@google/genai/dist/node/index.mjs', import.meta.url), 'utf8')
+  const found = [...source.matchAll(/(?:pathToFunc\("|formatMap\(')([^"']+)["']/g)].map(([, path = '']) => path)
+  return [...new Set(found)].flatMap((path) => {
+    const named = path.replace(/^\/?(upload\/)?\{api_version\}\//, '/$1v1beta/').replace(/^\{model\}/, 'models/x')
+    if (named.startsWith('{')) return []
+    return (named.startsWith('/') ? named : `/v1beta/${named}`).replace(/\{\w+\}/g, 'x').replace(/\?.*$/, '')
+  })
+}
 
 describe("files, batches and other endpoints that are not offered answer 501 in the vendor's form", () => {
   const openai = () => new OpenAI({ apiKey: key, baseURL: `${server.url}/v1`, maxRetries: 0 })
@@ -114,6 +125,34 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
       return 'kind' in found && found.kind === 'unknown'
     })
     expect(unknown).toEqual([])
+  })
+
+  it('every path of the SDK @google/genai is answered, or refused as not offered, under both versions', () => {
+    const paths = googlePaths()
+    expect(paths.length).toBeGreaterThan(20)
+    const unknown = ['GET', 'POST', 'PATCH', 'DELETE'].flatMap((method) =>
+      [...paths, ...paths.map((path) => path.replace('/v1beta/', '/v1/'))].filter((path) => {
+        const found = findEndpoint(method, path, { 'x-goog-api-key': 'k' })
+        return 'kind' in found && found.kind === 'unknown'
+      }),
+    )
+    expect(unknown).toEqual([])
+  })
+
+  it.each([
+    ['OpenAI', {}, { error: { code: 'not_implemented', message: expect.any(String), type: expect.any(String), param: null } }],
+    [
+      'Anthropic',
+      { 'anthropic-version': '2026-10-21' },
+      { type: 'error', error: { type: 'api_error', message: expect.any(String) }, request_id: expect.any(String) },
+    ],
+    ['Google', { 'x-goog-api-key': 'k' }, { error: expect.objectContaining({ code: 501, status: 'UNIMPLEMENTED' }) }],
+  ])('the newest roots answer 501 in the dialect of %s', async (_vendor, headers, body) => {
+    const paths = ['compliance/review/policies', 'compliance/review/x/decisions', 'safety/cases/case_1', 'webhooks', 'voices/x']
+    for (const path of paths) {
+      const { status, text } = await ask(server, key, {}, `/v1/${path}`, headers)
+      expect([path, status, JSON.parse(text)]).toEqual([path, 501, body])
+    }
   })
 
   it('paths of no vendor are unknown routes, even when they resemble endpoints that are not offered', async () => {

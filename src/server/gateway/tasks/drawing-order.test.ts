@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findTaskCall } from '../relay/http/endpoints.ts'
+import { findTaskCall } from '../relay/http/task-paths.ts'
 import { readDrawingOrder } from './drawing-order.ts'
 
 const options = {

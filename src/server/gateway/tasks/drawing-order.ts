@@ -1,7 +1,7 @@
 import type { OptionValues } from '../../../contract/options/index.ts'
 import { fail } from '../../base/lib/failure.ts'
 import { arrayAt, type JsonObject, textAt } from '../protocols/wire-format.ts'
-import type { DrawingAct, DrawingMode } from '../relay/http/endpoints.ts'
+import type { DrawingAct, DrawingMode } from '../relay/http/task-paths.ts'
 import { readDrawingVerdict } from './drawing-verdict.ts'
 import type { Order } from './order.ts'
 import { storable } from './text.ts'

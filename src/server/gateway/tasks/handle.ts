@@ -1,5 +1,5 @@
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
-import type { TaskCall } from '../relay/http/endpoints.ts'
+import type { TaskCall } from '../relay/http/task-paths.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { readDrawingOrder } from './drawing-order.ts'
 import { fetchDrawing, fetchSeed, fetchSong, listDrawings, listSongs } from './fetch.ts'

@@ -5,6 +5,7 @@ import type { CallerFormat, ChannelFormat, CountFormat, Dialect } from '../../pr
 import { ArrayFraming } from '../../protocols/gemini-generate/array-framing.ts'
 import { asksForEvents, plainModel, readGeminiPath } from '../../protocols/gemini-generate/path.ts'
 import type { PathFacts, Reframing } from '../../protocols/wire-format.ts'
+import { findTaskCall, isTaskPath, type TaskCall, taskLines } from './task-paths.ts'
 
 /**
  * The relay: from a caller's request to a channel's answer and a durable charge, in one straight line (`handle-request.ts`). It knows no
@@ -114,15 +115,16 @@ const entries = new Map<string, Entry>(
 /** Vendor endpoints that this server does not implement; they get `not_implemented`. Source: the routes of the official SDKs. */
 const notOfferedNames = [
   // OpenAI
-  ...['agents', 'assistants', 'audio/voice_consents', 'audio/voices', 'batches', 'chatkit', 'containers'],
+  ...['agents', 'assistants', 'audio/voice_consents', 'audio/voices', 'batches', 'chatkit', 'compliance', 'containers'],
   ...['content_provenance_checks', 'conversations', 'decisions', 'edits', 'evals', 'files', 'fine-tunes', 'fine_tuning', 'live'],
-  ...['organization', 'projects', 'realtime', 'skills', 'threads', 'uploads', 'vaults', 'vector_stores', 'videos'],
+  ...['organization', 'projects', 'realtime', 'safety', 'skills', 'threads', 'uploads', 'vaults', 'vector_stores', 'videos'],
   ...['webhook_endpoints', 'webhook_event_types'],
   // Anthropic
   ...['complete', 'deployment_runs', 'deployments', 'dreams', 'environments', 'experimental', 'memory_stores', 'organizations'],
   ...['sessions', 'tunnels', 'user_profiles'],
   // Google, under its version without a suffix
-  ...['auth_tokens', 'cachedContents', 'fileSearchStores', 'interactions', 'operations', 'tunedModels'],
+  ...['auth_tokens', 'cachedContents', 'credentials', 'fileSearchStores', 'interactions', 'operations', 'triggers'],
+  ...['tunedModels', 'tuningJobs', 'voices', 'webhooks'],
 ]
 const notOffered = new RegExp(`^/v1/(?:(?:${notOfferedNames.join('|')})(?:[/:]|$)|(?:chat/completions|messages|responses)/)`)
 
@@ -195,7 +197,7 @@ export function refuseRoute(method: string, found: Endpoint | WrongMethod, url: 
 
 /** The dialect of an address that the table does not have. */
 function dialectOf(path: string, headers: IncomingHttpHeaders): Dialect {
-  if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined) return 'anthropic'
+  if (path.startsWith('/v1/messages') || isOfAnthropic(headers)) return 'anthropic'
   if (/^(\/upload)?\/v1(beta|alpha)/.test(path) || headers['x-goog-api-key'] !== undefined) return 'gemini'
   return listDialect(path, headers)
 }
@@ -304,95 +306,17 @@ function geminiCount(method: string, path: string, model: string): Endpoint | Wr
 /** The list of models has one path for several dialects; the headers of a client select the dialect. */
 function listDialect(path: string, headers: IncomingHttpHeaders): Dialect {
   if (path.startsWith('/v1beta')) return 'gemini'
-  if (headers['anthropic-version'] !== undefined) return 'anthropic'
+  if (isOfAnthropic(headers)) return 'anthropic'
   return path.startsWith('/v1/models') && headers['x-goog-api-key'] !== undefined ? 'gemini' : 'openai'
+}
+
+/** Claude Code looks for the models of a gateway without the header that Anthropic's SDKs send with every call. */
+function isOfAnthropic(headers: IncomingHttpHeaders): boolean {
+  return headers['anthropic-version'] !== undefined || /^claude-(code|cli)\//.test(headers['user-agent'] ?? '')
 }
 
 function cleanPath(url: string): string {
   const query = url.indexOf('?')
   const path = (query < 0 ? url : url.slice(0, query)).replace(/^\/v1(?:beta)?(?=\/v1(?:beta)?\/)/, '')
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
-}
-
-/** A call about drawings (`/mj`) or music (`/suno`). Ids are those of the upstream. */
-export type TaskCall =
-  | { readonly action: 'draw'; readonly act: DrawingAct; readonly mode: DrawingMode }
-  | { readonly action: 'drawing' | 'seed' | 'image'; readonly id: string }
-  | { readonly action: 'drawings' | 'notify' }
-  | { readonly action: 'compose'; readonly act: string }
-  | { readonly action: 'song'; readonly id: string }
-  | { readonly action: 'songs' }
-
-/** The last part of an address that orders a drawing. */
-export type DrawingAct = (typeof drawingActs)[number]
-
-/** How fast a drawing is to be made; '' leaves that to the upstream. */
-export type DrawingMode = '' | 'fast' | 'relax' | 'turbo'
-
-const drawingActs = [
-  'imagine',
-  'change',
-  'simple-change',
-  'describe',
-  'blend',
-  'action',
-  'shorten',
-  'modal',
-  'upload-discord-images',
-  'swap',
-] as const
-
-/** Every task endpoint as `METHOD /path`, the drawing paths without a mode. */
-const taskLines: readonly string[] = [
-  ...drawingActs.map((act) => `POST /mj/${act === 'swap' ? 'insight-face' : 'submit'}/${act}`),
-  'POST /mj/notify',
-  'POST /mj/task/list-by-condition',
-  'GET /mj/task/{id}/fetch',
-  'GET /mj/task/{id}/image-seed',
-  'GET /mj/image/{id}',
-  'POST /suno/submit/{act}',
-  'POST /suno/fetch',
-  'GET /suno/fetch/{id}',
-]
-
-function isTaskPath(url: string): boolean {
-  return /^\/(?:mj(?:-\w{1,20})?|suno)\//.test(url)
-}
-
-interface FoundTask {
-  readonly method: 'GET' | 'POST'
-  readonly taskCall: TaskCall
-}
-
-/** Finds the call of a path without its query. The mode is written `/mj-fast/mj/…` or `/mj-fast/…`. Undefined for unknown paths. */
-export function findTaskCall(path: string): FoundTask | undefined {
-  return path.startsWith('/suno/') ? musicCall(path.slice('/suno'.length)) : drawingCall(path)
-}
-
-function drawingCall(path: string): FoundTask | undefined {
-  const [, mode = '', rest = ''] = /^\/mj(?:-(\w+))?(?:(?<=-\w+)\/mj)?(\/.+)$/.exec(path) ?? []
-  const act = /^\/(?:submit|insight-face)\/([\w-]+)$/.exec(rest)?.[1]
-  const known = drawingActs.find((each) => each === act)
-  const isSwap = rest.startsWith('/insight-face/')
-  if (known && (known === 'swap') === isSwap)
-    return { method: 'POST', taskCall: { action: 'draw', act: known, mode: modeOf(mode) } }
-  if (rest === '/notify') return { method: 'POST', taskCall: { action: 'notify' } }
-  if (rest === '/task/list-by-condition') return { method: 'POST', taskCall: { action: 'drawings' } }
-
-  const [, id = '', part] = /^\/task\/([^/]+)\/(fetch|image-seed)$/.exec(rest) ?? []
-  if (id !== '') return { method: 'GET', taskCall: { action: part === 'fetch' ? 'drawing' : 'seed', id: decodeComponent(id) } }
-  const image = /^\/image\/([^/]+)$/.exec(rest)?.[1]
-  return image === undefined ? undefined : { method: 'GET', taskCall: { action: 'image', id: decodeComponent(image) } }
-}
-
-function musicCall(rest: string): FoundTask | undefined {
-  const act = /^\/submit\/(\w+)$/.exec(rest)?.[1]
-  if (act !== undefined) return { method: 'POST', taskCall: { action: 'compose', act: act.toLowerCase() } }
-  if (rest === '/fetch') return { method: 'POST', taskCall: { action: 'songs' } }
-  const id = /^\/fetch\/([^/]+)$/.exec(rest)?.[1]
-  return id === undefined ? undefined : { method: 'GET', taskCall: { action: 'song', id: decodeComponent(id) } }
-}
-
-function modeOf(text: string): DrawingMode {
-  return text === 'fast' || text === 'relax' || text === 'turbo' ? text : ''
 }
