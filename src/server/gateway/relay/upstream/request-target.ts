@@ -40,7 +40,7 @@ const routesMax = 1000
 
 /** The caller's side of a request. */
 interface Calling {
-  readonly call: Pick<ClientExchange, 'request'>
+  readonly call: Pick<ClientExchange, 'dialect' | 'request'>
   readonly caller: Pick<RelayCaller, 'userId' | 'tokenId'>
 }
 
