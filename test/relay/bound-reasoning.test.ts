@@ -116,7 +116,7 @@ describe.each(['Messages', 'Responses'] as const)('reasoning in %s that is bound
     const { asked, busy, conversation, turn } = await open(keys)
     // The account of a key is known from its answers.
     for (let other = 0; new Set(asked.map(({ key }) => key)).size < keys.length; other++) await conversation(`Other ${other}`)()
-    const [{ key: first = '' } = {}] = (await turn()).asked
+    const { key: first = '' } = (await turn()).asked[0] ?? {}
     busy.add(first)
     const [account = ''] = first.split('-')
     const second = keys.find((key) => key !== first && key.startsWith(account))

@@ -49,12 +49,12 @@ describe('the version of a request in Messages', () => {
   const sharedStage = sharedStages()
 
   it.each([
-    ['Anthropic', anthropicHost, '2026-10-21', '2026-10-21'],
-    ['Anthropic', anthropicHost, '2023-06-01', '2023-06-01'],
-    ['Anthropic', anthropicHost, undefined, '2023-06-01'],
-    ['DeepSeek, which does not have the other', deepseekHost, '2026-10-21', '2023-06-01'],
-    ['Bedrock, which serves older models under its own', bedrockHost, '2026-10-21', 'bedrock-2023-05-31'],
-  ])('[127] is at %s, for %j', async (_host, channel, asked, sent) => {
+    ['Anthropic', '2026-10-21', anthropicHost, '2026-10-21'],
+    ['Anthropic', '2023-06-01', anthropicHost, '2023-06-01'],
+    ['Anthropic', undefined, anthropicHost, '2023-06-01'],
+    ['DeepSeek, which does not have the other', '2026-10-21', deepseekHost, '2023-06-01'],
+    ['Bedrock, which serves older models under its own', '2026-10-21', bedrockHost, 'bedrock-2023-05-31'],
+  ])('[127] is at %s, for %s, one that the host has', async (_host, asked, channel, sent) => {
     const upstream = await claudeUpstream()
     const { ask } = await sharedStage(upstream.url, channel)
     expect((await ask(messages, '/v1/messages', asked ? { 'anthropic-version': asked } : {})).status).toBe(200)
@@ -127,11 +127,11 @@ describe('members that a version removed', () => {
   ]
 
   it.each([
-    ['2026-10-21', anthropicHost, { stop_sequences: ['x'] }],
-    ['2023-06-01', anthropicHost, { temperature: 0.3, top_p: 0.9, stop_sequences: ['x'] }],
-    // Bedrock serves the older model under a version that has them.
-    ['2026-10-21', bedrockHost, { temperature: 0.3, top_p: 0.9, stop_sequences: ['x'] }],
-  ])('[127] are not set by the rules of a channel under %s: %j', async (version, channel, added) => {
+    ['2026-10-21', 'Anthropic', anthropicHost, { stop_sequences: ['x'] }],
+    ['2023-06-01', 'Anthropic', anthropicHost, { temperature: 0.3, top_p: 0.9, stop_sequences: ['x'] }],
+    // It serves the older model under a version that has them.
+    ['2026-10-21', 'Bedrock', bedrockHost, { temperature: 0.3, top_p: 0.9, stop_sequences: ['x'] }],
+  ])('[127] are not set by the rules of a channel under %s at %s where it has none', async (version, _host, channel, added) => {
     const upstream = await claudeUpstream()
     const { ask } = await sharedStage(upstream.url, {
       ...channel,

@@ -122,8 +122,9 @@ anyDatabase('a conversation in Messages that another vendor answered', (_fresh, 
     expect(answer.status).toBe(200)
     expect(asked.map(({ thinking }) => thinking?.type)).toEqual(['enabled', 'enabled'])
     expect(asked[1]?.messages[1]?.content).toEqual([{ type: 'text', text: 'Rain.' }])
+    expect(answer.headers.get('x-sluice-dropped')).toBe('messages.thinking')
 
-    const calling = [question, { role: 'assistant', content: [thought('of another account'), call] }, result]
+    const calling = [question, { role: 'assistant', content: [thought('of a third account'), call] }, result]
     expect((await ask({ ...asking, model: claude, messages: calling }, '/v1/messages')).status).toBe(200)
     expect(asked).toHaveLength(4)
     expect(asked[3]).not.toHaveProperty('thinking')
