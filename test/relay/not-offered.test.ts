@@ -139,7 +139,7 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
     expect(unknown).toEqual([])
   })
 
-  it.each([
+  it.each<[string, Record<string, string>, object]>([
     ['OpenAI', {}, { error: { code: 'not_implemented', message: expect.any(String), type: expect.any(String), param: null } }],
     [
       'Anthropic',

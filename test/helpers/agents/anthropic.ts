@@ -15,6 +15,7 @@ export function anthropicRules(): VendorRules {
       if (request.path !== '/v1/messages') refuse('Not found', 404)
       requireHeaders(request)
       const { body, thinks } = readMessages(request.body, { isHosted: false })
+      if (request.headers['anthropic-version'] === '2026-10-21') requireNewerVersion(body)
       // The tool runner of the SDK first requests a thread, and retries without one when that is refused.
       if (body.thread) throw new Refusal('`thread` cannot be combined with `thinking`.', 400, noThread)
       if (body.model !== 'claude-sonnet-4-6') refuse(`model: ${body.model}`, 404)
@@ -41,6 +42,15 @@ function requireHeaders({ headers }: VendorRequest): void {
   if (!['2023-06-01', '2026-10-21'].includes(String(headers['anthropic-version']))) {
     refuse('anthropic-version: header is required')
   }
+}
+
+/** Version 2026-10-21 has no sampling parameters, and no citations in texts of the user. */
+function requireNewerVersion(body: MessagesBody): void {
+  for (const member of ['temperature', 'top_p', 'top_k'] as const)
+    if (body[member] !== undefined) refuse(`${member}: Extra inputs are not permitted`)
+  for (const said of body.messages.filter(({ role }) => role === 'user'))
+    for (const block of blocksOf(said))
+      if (block.type === 'text' && block.citations?.length) refuse('citations: Extra inputs are not permitted')
 }
 
 const cacheControl = z.strictObject({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() }).nullish()
