@@ -187,6 +187,14 @@ describe('a conversation', () => {
     expect(after(2)).toMatchObject({ channel: { id: 1 } })
   })
 
+  it('continues with a key of the same account among the keys of its channel', () => {
+    const keys = indexChannels([11, 12, 13].map((keyId) => running(1, { keyId })))
+    const accountOf = (keyId: number) => (keyId === 12 ? 'other' : 'own')
+    const conditions = { keyOfSession: () => 11, accountOf, random: () => 0 }
+    const after = (...triedKeys: number[]) => look(keys, { ...session(), triedKeys: new Set(triedKeys) }, conditions)
+    expect([after(), after(11), after(11, 13)].map(({ channel }) => channel?.keyId)).toEqual([11, 13, 12])
+  })
+
   it('finds the same channel on every node, and others share by weight', () => {
     const hits = new Map<number, number>()
     for (let at = 0; at < 4000; at++) {
