@@ -13,6 +13,8 @@ export interface Dialogue {
   readonly model: string
   readonly system: readonly TextPart[]
   readonly turns: readonly Turn[]
+  /** The caller wrote the beginning of the answer as the last turn; absent when that is a turn like all others. */
+  readonly beginsAnswer?: true
   readonly tools: readonly Tool[]
   readonly toolChoice: ToolChoice | undefined
   /** Whether several calls may be made in one turn; undefined when the request leaves it to the model. */

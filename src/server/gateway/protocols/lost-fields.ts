@@ -26,6 +26,7 @@ export type Field =
   | 'cacheKey'
   | 'cache'
   | 'turns'
+  | 'lastTurn'
 
 /**
  * Reports every requested field that the format lacks: those not in `carried`. Empty values, such as an empty list, are no loss.
@@ -100,7 +101,7 @@ function leaveOut({ field, name, reason }: VendorOnlyTool, context: RequestConte
 const noSearch: Text = { zh: '该协议没有网页搜索', en: 'that protocol has no web search' }
 
 /** Reports a lost field by the caller's name for it. */
-export function lose(dialogue: Dialogue, context: RequestContext, field: Field): void {
+export function lose(dialogue: Dialogue, context: Pick<RequestContext, 'lose'>, field: Field): void {
   context.lose(fieldNameFor(dialogue.from, field))
 }
 
@@ -134,6 +135,7 @@ function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
     cacheKey: Boolean(dialogue.cacheKey),
     cache: hasCacheMarks(dialogue),
     turns: false,
+    lastTurn: false,
   }
   return fields.filter((field) => asked[field])
 }
@@ -177,6 +179,7 @@ const words: Readonly<Record<Field, Readonly<Record<CallerDialect, string>>>> = 
   cacheKey: everywhere('prompt_cache_key'),
   cache: word('cache_control', 'prompt_cache_breakpoint', 'cache_control', 'cachedContent'),
   turns: word('messages', 'input', 'messages', 'contents'),
+  lastTurn: word('messages.last', 'input.last', 'messages.last', 'contents.last'),
 }
 
 // `words` has a member for each field, so its keys are all fields.

@@ -10,12 +10,14 @@ import {
   toolTurns,
   user,
 } from '../../../../test/helpers/dialogue.ts'
-import type { Turn } from './dialogue.ts'
-import { apartFromTools, plainMessages, requireLastFromUser, startingWithUser, userText } from './plain-messages.ts'
+import type { Dialogue, Turn } from './dialogue.ts'
+import { apartFromTools, plainMessages, requireMessage, startingWithUser, userText } from './plain-messages.ts'
 
 const head = [text('x-anthropic-billing-header: cc_version=2; cch=1a2b'), text('One'), text(''), text('Two')]
-const shown = (rule: Parameters<typeof plainMessages>[1], turns: readonly Turn[]) =>
-  plainMessages(dialogueOf({ system: head, turns }), rule).map((message) =>
+type Rule = Omit<Parameters<typeof plainMessages>[2], 'lastTurn'>
+const plain = (dialogue: Dialogue, rule: Rule) => plainMessages(dialogue, { lose: () => {} }, { ...rule, lastTurn: 'complete' })
+const shown = (rule: Rule, turns: readonly Turn[]) =>
+  plain(dialogueOf({ system: head, turns }), rule).map((message) =>
     message.role === 'user' ? `user: ${userText(message.parts)}` : `${message.role}: ${message.text}`,
   )
 
@@ -50,7 +52,7 @@ describe('plain messages', () => {
 
   it('[87] mention an image of a tool result in it, and send the image after it', () => {
     const turns = [user('Look'), assistant(call('call_1')), user(result('call_1', image()))]
-    const messages = plainMessages(dialogueOf({ turns }), { system: 'head', tools: true })
+    const messages = plain(dialogueOf({ turns }), { system: 'head', tools: true })
     expect(messages.slice(-2)).toEqual([
       { role: 'tool', callId: 'call_1', name: 'get_tide', text: '[image attached]' },
       { role: 'user', parts: [image()] },
@@ -62,14 +64,13 @@ describe('plain messages', () => {
     expect(shown({ system: 'head', tools: true }, [user('Hi'), said])[2]).toBe('assistant: The harbor.\n\nDone.')
   })
 
-  it('start with the user, end with the user, and have a model message after a tool result, where required', () => {
-    const messages = plainMessages(dialogueOf({ turns: [assistant('Hi')] }), { system: 'head', tools: true })
+  it('start with the user, have a message, and have a model message after a tool result, where required', () => {
+    const rule = { system: 'head', tools: true } as const
+    const messages = plain(dialogueOf({ turns: [assistant('Hi')] }), rule)
     expect(startingWithUser(messages).map(({ role }) => role)).toEqual(['user', 'assistant'])
-    expect(() => requireLastFromUser(dialogueOf(), messages)).toThrow('messages')
-    const spoken = plainMessages(dialogueOf({ turns: [user('Hi'), ...toolTurns(), user('Go')] }), {
-      system: 'head',
-      tools: true,
-    })
+    expect(() => requireMessage(dialogueOf(), messages)).not.toThrow()
+    expect(() => requireMessage(dialogueOf(), plain(dialogueOf({ system: head, turns: [] }), rule))).toThrow('messages')
+    const spoken = plain(dialogueOf({ turns: [user('Hi'), ...toolTurns(), user('Go')] }), rule)
     expect(apartFromTools(spoken).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])
   })
 })

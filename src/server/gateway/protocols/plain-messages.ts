@@ -1,9 +1,9 @@
 import { fail } from '../../base/lib/failure.ts'
-import type { Quirks } from './codec.ts'
+import type { Quirks, RequestContext } from './codec.ts'
 import type { Dialogue, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
 import { fieldNameFor } from './lost-fields.ts'
 import { toolCallAsText, toolResultAsText } from './tool-texts.ts'
-import { mergeTurns, repairToolResults } from './turns.ts'
+import { endingAnswerably, type LastTurn, mergeTurns, repairToolResults } from './turns.ts'
 
 /** The messages of a conversation as most vendors have them: one text each, with media, calls or the result of one call. */
 export type PlainMessage =
@@ -17,13 +17,15 @@ interface PlainRule {
   readonly system: 'anywhere' | 'head' | 'never'
   /** Whether tool calls and results have their own members; otherwise they become text. */
   readonly tools: boolean
+  readonly lastTurn: LastTurn
 }
 
 /**
  * The turns as plain messages. Calls and results are matched, and consecutive turns of one role are one message; media of a tool
- * result follow in a user message, as a tool message holds only text. Source: protocols notes 3.1 to 3.4.
+ * result follow in a user message, as a tool message holds only text. Throws `untranslatable` for the beginning of an answer that the
+ * model does not continue. Source: protocols notes 3.1 to 3.4.
  */
-export function plainMessages(dialogue: Dialogue, rule: PlainRule): PlainMessage[] {
+export function plainMessages(dialogue: Dialogue, context: Pick<RequestContext, 'lose'>, rule: PlainRule): PlainMessage[] {
   const head = joinedText(
     dialogue.system.filter(({ text }) => !text.startsWith(billingHeader)),
     '\n\n',
@@ -33,7 +35,7 @@ export function plainMessages(dialogue: Dialogue, rule: PlainRule): PlainMessage
   const repaired = repairToolResults([...leading, ...turns])
   const merged = mergeTurns(rule.tools ? repaired : repaired.map(withCallsAsText))
 
-  const messages = merged.flatMap(messagesOf)
+  const messages = endingAnswerably(dialogue, context, { turns: merged, takes: rule.lastTurn }).flatMap(messagesOf)
   return head !== '' && rule.system !== 'never' ? [{ role: 'system', text: head }, ...messages] : messages
 }
 
@@ -82,16 +84,12 @@ export function refuseBytes({ from }: Dialogue, vendor: string): never {
   })
 }
 
-/**
- * For formats that require a last message from the user: a conversation that ends with an assistant turn is refused. Throws
- * `untranslatable`.
- */
-export function requireLastFromUser({ from }: Dialogue, messages: readonly PlainMessage[]): void {
-  const last = messages.at(-1)
-  if (last?.role === 'user' || last?.role === 'tool') return
+/** For formats that require a message: a request with instructions alone is refused. Throws `untranslatable`. */
+export function requireMessage({ from }: Dialogue, messages: readonly PlainMessage[]): void {
+  if (messages.some(({ role }) => role !== 'system')) return
   fail('untranslatable', {
     field: fieldNameFor(from, 'turns'),
-    reason: { zh: '最后一条消息必须来自用户', en: 'the last message must be from the user' },
+    reason: { zh: '没有任何内容', en: 'nothing is said in them' },
   })
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { assistant, call as callOf, instruction, result, user } from '../../../../test/helpers/dialogue.ts'
-import type { Part, Turn } from './dialogue.ts'
-import { mergeTurns, repairToolResults } from './turns.ts'
+import { assistant, call as callOf, dialogueOf, instruction, result, thought, user } from '../../../../test/helpers/dialogue.ts'
+import type { Dialogue, Part, Turn } from './dialogue.ts'
+import { endingAnswerably, type LastTurn, mergeTurns, repairToolResults } from './turns.ts'
 
 const call = (callId: string, name = 'look') => callOf(callId, { name, input: '{}' })
 
@@ -101,5 +101,47 @@ describe('repairing the results of tools', () => {
       name: 'shell',
       isCustom: true,
     })
+  })
+})
+
+describe('the end of a conversation', () => {
+  const ended = (turns: readonly Turn[], takes: LastTurn, more: Partial<Dialogue> = {}) => {
+    const lost: string[] = []
+    const context = { lose: (name: string) => void lost.push(name) }
+    return { turns: shape(endingAnswerably(dialogueOf(more), context, { turns, takes })), lost }
+  }
+  const signed = thought('Hm', { family: 'anthropic', kind: 'signature', value: 's' })
+
+  it.each<LastTurn>(['begins', 'complete', 'refused'])('has no reasoning behind the last content, which is reported (%s)', (takes) => {
+    const left = { turns: ['user a'], lost: ['messages.last'] }
+    expect(ended([user('a'), assistant(signed)], takes)).toEqual(left)
+    expect(ended([user('a'), assistant(signed), assistant(' ', signed)], takes)).toEqual(left)
+    expect(ended([assistant(signed)], takes).turns).toEqual([])
+    const called = [user('a'), assistant(signed, call('1')), user(result('1', 'x'))]
+    expect(ended([...called, assistant(signed)], takes).turns).toEqual(shape(called))
+    expect(ended(called, takes).lost).toEqual([])
+  })
+
+  it('keeps reasoning before the last content', () => {
+    expect(ended([user('a'), assistant(signed, 'b', signed)], 'complete')).toEqual({
+      turns: ['user a', 'assistant Hm b'],
+      lost: ['messages.last'],
+    })
+  })
+
+  it('is a request to continue after content of the model, unless the model takes it for complete', () => {
+    const turns = [user('a'), assistant('b')]
+    for (const takes of ['begins', 'refused'] as const) {
+      expect(ended(turns, takes)).toEqual({ turns: ['user a', 'assistant b', 'user Continue.'], lost: ['messages.last'] })
+    }
+    expect(ended(turns, 'complete')).toEqual({ turns: ['user a', 'assistant b'], lost: [] })
+  })
+
+  it('is the beginning of the answer where the caller wrote it, which the model has to continue', () => {
+    const turns = [user('a'), assistant('b', signed)]
+    const begun = { beginsAnswer: true, from: 'anthropic.messages' } as const
+    expect(ended(turns, 'begins', begun).turns).toEqual(['user a', 'assistant b'])
+    for (const takes of ['complete', 'refused'] as const) expect(() => ended(turns, takes, begun)).toThrow('messages')
+    expect(ended([user('a')], 'refused', begun)).toEqual({ turns: ['user a'], lost: [] })
   })
 })

@@ -1,4 +1,8 @@
-import type { Part, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
+import { fail } from '../../base/lib/failure.ts'
+import type { RequestContext } from './codec.ts'
+import type { Dialogue, Part, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
+import { fieldNameFor, lose } from './lost-fields.ts'
+import { continueText } from './tool-texts.ts'
 
 /**
  * Alternating turns, for formats that require them: neighbours of one role become one turn, with tool results first in a user turn.
@@ -41,6 +45,51 @@ export function repairToolResults(given: readonly Turn[]): readonly Turn[] {
   }
   if (owed.length > 0) repaired.push({ role: 'user', parts: owed })
   return repaired
+}
+
+/**
+ * What a model does with a conversation whose last turn is its own: it continues that turn as the beginning of its answer, takes it for
+ * complete and answers again, or refuses it.
+ */
+export type LastTurn = 'begins' | 'complete' | 'refused'
+
+/**
+ * The turns with an end that the model can answer. Reasoning at the end is left out: some vendors refuse it there, and the model thinks
+ * again. After a last turn of its own the model is asked to continue, unless it takes that turn for complete: agents repeat a request
+ * with what they have received of an interrupted answer. Where the caller wrote the beginning of the answer, the model has to continue
+ * it. Changes are reported. Throws `untranslatable` for a beginning that the model does not continue.
+ */
+export function endingAnswerably(
+  dialogue: Dialogue,
+  context: Pick<RequestContext, 'lose'>,
+  { turns, takes }: { readonly turns: readonly Turn[]; readonly takes: LastTurn },
+): Turn[] {
+  const { isWithoutReasoning, turns: said } = withoutLastReasoning(turns)
+  const isOfModel = said.at(-1)?.role === 'assistant'
+  if (isOfModel && dialogue.beginsAnswer && takes !== 'begins') {
+    const reason = { zh: '该模型不接受由调用方写好开头的回答', en: 'this model takes no beginning of its answer' }
+    fail('untranslatable', { field: fieldNameFor(dialogue.from, 'turns'), reason })
+  }
+  const isAsked = isOfModel && !dialogue.beginsAnswer && takes !== 'complete'
+  if (isWithoutReasoning || isAsked) lose(dialogue, context, 'lastTurn')
+  return isAsked ? [...said, { role: 'user', parts: [continueText] }] : said
+}
+
+/** The turns without reasoning and blank text after the last content of the model. */
+function withoutLastReasoning(turns: readonly Turn[]): { turns: Turn[]; isWithoutReasoning: boolean } {
+  const left = [...turns]
+  let isWithoutReasoning = false
+  for (let last = left.pop(); last; last = left.pop()) {
+    const end = last.role === 'assistant' ? last.parts.findLastIndex(isContent) + 1 : last.parts.length
+    isWithoutReasoning ||= last.parts.slice(end).some(({ kind }) => kind === 'reasoning')
+    if (end === 0 && last.role === 'assistant') continue
+    return { turns: [...left, end === last.parts.length ? last : { ...last, parts: last.parts.slice(0, end) }], isWithoutReasoning }
+  }
+  return { turns: [], isWithoutReasoning }
+}
+
+function isContent(part: Part): boolean {
+  return part.kind !== 'reasoning' && (part.kind !== 'text' || part.text.trim() !== '')
 }
 
 function withJoinedCalls(turns: readonly Turn[]): Turn[] {

@@ -8,17 +8,26 @@ import { readCacheMark } from './read-tools.ts'
 
 /**
  * The messages as turns; instructions before the first of them are leading instructions. Tool results precede the rest of a turn.
- * After a turn that paused at a hosted tool, the model is asked to continue. Adds lost members to `unread`. Throws `field_invalid`
+ * After a turn that paused at a hosted tool, the model is asked to continue; any other last turn of the model is the beginning of its
+ * answer, as the vendor documents it. Adds lost members to `unread`. Throws `field_invalid`
  * for an invalid message, `untranslatable` for blocks that only their vendor understands.
  */
-export function readMessages(messages: readonly unknown[], unread: UnreadMembers): { head: TextPart[]; turns: Turn[] } {
+export function readMessages(
+  messages: readonly unknown[],
+  unread: UnreadMembers,
+): { head: TextPart[]; turns: Turn[]; beginsAnswer?: true } {
   const read = messages.map((message, at) => readMessage(message, `messages[${at}]`, unread))
   if (isPaused(messages.at(-1))) read.push({ role: 'user', parts: [continueText] })
+  const beginsAnswer = read.at(-1)?.role === 'assistant'
   // A message that only changes the tools has no parts.
   const all = read.filter(({ role, parts }) => role !== 'system' || parts.length > 0)
   const begin = all.findIndex(({ role }) => role !== 'system')
   const leading = begin < 0 ? all : all.slice(0, begin)
-  return { head: leading.flatMap(({ parts }) => parts.filter(isText)), turns: all.slice(leading.length) }
+  return {
+    head: leading.flatMap(({ parts }) => parts.filter(isText)),
+    turns: all.slice(leading.length),
+    ...(beginsAnswer ? ({ beginsAnswer: true } as const) : {}),
+  }
 }
 
 /** The leading instructions, without the billing header of one client, which changes with each request. */

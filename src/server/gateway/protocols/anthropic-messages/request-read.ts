@@ -15,14 +15,14 @@ export const readRequest: Inbound['readRequest'] = (body) => {
   refuseServerState(body)
   const messages = requireArray(body, 'messages')
   const unread = unreadIn(body)
-  const { head, turns } = readMessages(messages, unread)
+  const { head, ...said } = readMessages(messages, unread)
   const { tools, ...others } = readTools(body)
 
   return {
     from: 'anthropic.messages',
     model: readModel(body),
     system: [...readSystem(body.system), ...head],
-    turns,
+    ...said,
     tools,
     ...readToolChoice(body, { hasTools: tools.length > 0 }),
     sampling: readSampling(body),

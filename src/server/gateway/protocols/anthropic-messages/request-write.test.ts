@@ -138,10 +138,10 @@ describe('messages for Claude', () => {
   })
 
   it('[135] end with a prefilled answer for models that accept it, without trailing white space; for others it is refused', () => {
-    const turns = [user('Hi'), assistant('The answer is  \n')]
-    expect(messagesOf(turns)).toMatchObject([{}, { role: 'assistant', content: [{ text: 'The answer is' }] }])
-    expect(() => messagesOf(turns, 'claude-sonnet-4-6')).toThrow('messages')
-    expect(() => write({ turns, reasoning: { mode: { budgetTokens: 2000 }, show: undefined } })).toThrow('messages')
+    const begun = { turns: [user('Hi'), assistant('The answer is  \n')], beginsAnswer: true } as const
+    expect(bodyOf(begun).messages).toMatchObject([{}, { role: 'assistant', content: [{ text: 'The answer is' }] }])
+    expect(() => bodyOf(begun, 'claude-sonnet-4-6')).toThrow('messages')
+    expect(() => write({ ...begun, reasoning: { mode: { budgetTokens: 2000 }, show: undefined } })).toThrow('messages')
   })
 
   it('[136] have instructions in the middle where the model accepts them, or else as a reminder in user text', () => {

@@ -2,7 +2,7 @@ import { fail } from '../../../base/lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Part, TextPart, Turn } from '../dialogue.ts'
 import { fieldNameFor } from '../lost-fields.ts'
-import { mergeTurns, repairToolResults } from '../turns.ts'
+import { endingAnswerably, mergeTurns, repairToolResults } from '../turns.ts'
 import type { Block } from './cache-marks.ts'
 import type { ModelRules } from './models.ts'
 import type { Thinking } from './thinking.ts'
@@ -20,20 +20,22 @@ interface Facts {
 }
 
 /**
- * The turns as messages that alternate, begin with the user and have tool results first. Empty messages are left out. Throws
- * `untranslatable` when nothing remains, or the answer is prefilled for a model that does not support it. Source: protocols notes
- * 3.1 to 3.4.
+ * The turns as messages that alternate, begin with the user and have tool results first. Empty messages are left out. A model that
+ * thinks does not continue a beginning of its answer. Throws `untranslatable` when nothing remains, or the answer is prefilled for a
+ * model that does not support it. Source: protocols notes 3.1 to 3.4.
  */
 export function writeMessages(dialogue: Dialogue, context: RequestContext, facts: Facts): Message[] {
   const filled = withoutEmptyParts(dialogue.turns, facts.rules)
-  if (filled.length === 0) refuse(dialogue, { zh: '没有任何内容', en: 'nothing is said in them' })
-  const turns = placedSystemTurns(mergeTurns(repairToolResults(filled)), facts.rules)
+  const placed = placedSystemTurns(mergeTurns(repairToolResults(filled)), facts.rules)
+  const takes = facts.rules.takesPrefill && !facts.thinking.isOn ? 'begins' : 'refused'
+  const turns = endingAnswerably(dialogue, context, { turns: placed, takes })
+  if (turns.length === 0) refuse(dialogue, { zh: '没有任何内容', en: 'nothing is said in them' })
   const messages = turns.map(({ role, parts }) => ({
     role,
     content: parts.map((part) => writeBlock(part, role, { dialogue, context, toUpstream: facts.toUpstream })),
   }))
   if (messages[0]?.role !== 'user') messages.unshift({ role: 'user', content: [placeholder()] })
-  endPrefill(dialogue, messages, facts)
+  trimPrefill(messages)
   return messages
 }
 
@@ -86,14 +88,10 @@ function reminder({ parts }: Turn): Turn {
   return { role: 'user', parts: [reminded] }
 }
 
-/** A last message of the model is the beginning of its answer, and must not end in white space. */
-function endPrefill(dialogue: Dialogue, messages: readonly Message[], { rules, thinking }: Facts): void {
+/** The beginning of the answer must not end in white space. */
+function trimPrefill(messages: readonly Message[]): void {
   const last = messages.at(-1)
-  if (last?.role !== 'assistant') return
-  if (!rules.takesPrefill || thinking.isOn) {
-    refuse(dialogue, { zh: '该模型不接受由调用方写好开头的回答', en: 'this model takes no beginning of its answer' })
-  }
-  const block = last.content.at(-1)
+  const block = last?.role === 'assistant' ? last.content.at(-1) : undefined
   if (typeof block?.text === 'string') block.text = block.text.trimEnd()
 }
 

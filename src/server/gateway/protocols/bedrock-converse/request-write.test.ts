@@ -72,10 +72,10 @@ describe('a request to Converse', () => {
   })
 
   it('[135] prefills the answer, without trailing white space, if the model supports it, and is refused otherwise', () => {
-    const turns = [user('a'), assistant('Once upon \n')]
-    expect(messages(turns)).toMatchObject([{}, { role: 'assistant', content: [{ text: 'Once upon' }] }])
-    expect(refusal({ turns }, llama)?.code).toBe('untranslatable')
-    expect(refusal({ turns }, 'anthropic.claude-opus-4-6-v1')?.code).toBe('untranslatable')
+    const begun = { turns: [user('a'), assistant('Once upon \n')], beginsAnswer: true } as const
+    expect(write(begun).body.messages).toMatchObject([{}, { role: 'assistant', content: [{ text: 'Once upon' }] }])
+    expect(refusal(begun, llama)?.code).toBe('untranslatable')
+    expect(refusal(begun, 'anthropic.claude-opus-4-6-v1')?.code).toBe('untranslatable')
   })
 
   it("reports lost members by the caller's names", () => {

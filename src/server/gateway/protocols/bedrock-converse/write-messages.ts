@@ -4,7 +4,7 @@ import type { RequestContext } from '../codec.ts'
 import type { Dialogue, MediaPart, Part, ReasoningPart, TextPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { callObject } from '../function-tools.ts'
 import { fieldNameFor } from '../lost-fields.ts'
-import { mergeTurns, repairToolResults } from '../turns.ts'
+import { endingAnswerably, mergeTurns, repairToolResults } from '../turns.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { cachePoint } from './cache-points.ts'
 import type { ConverseRules } from './models.ts'
@@ -32,15 +32,17 @@ interface MessageFacts {
 export function writeMessages(dialogue: Dialogue, context: RequestContext, facts: MessageFacts): Message[] {
   const leading: Turn[] = facts.instructions.length > 0 ? [{ role: 'user', parts: facts.instructions }] : []
   const filled = withoutEmptyParts([...leading, ...dialogue.turns], facts.rules)
-  if (filled.length === 0) refuse(dialogue, { zh: '没有任何内容', en: 'nothing is said in them' })
+  const takes = facts.rules.takesPrefill && !facts.isThinking ? 'begins' : 'refused'
+  const turns = endingAnswerably(dialogue, context, { turns: mergeTurns(repairToolResults(filled)), takes })
+  if (turns.length === 0) refuse(dialogue, { zh: '没有任何内容', en: 'nothing is said in them' })
 
   const nameDocument = documentNamer()
-  const messages = mergeTurns(repairToolResults(filled)).map(({ role, parts }): Message => {
+  const messages = turns.map(({ role, parts }): Message => {
     const content = parts.flatMap((part) => blocksOf(part, role, { dialogue, context, facts, nameDocument }))
     return { role: role === 'assistant' ? role : 'user', content: withTextBesideDocuments(content) }
   })
   const begun = messages[0]?.role === 'user' ? messages : [{ role: 'user' as const, content: [placeholder] }, ...messages]
-  return endPrefill(dialogue, begun, facts)
+  return withTrimmedPrefill(begun)
 }
 
 interface Writing {
@@ -153,13 +155,10 @@ function withTextBesideDocuments(content: readonly JsonObject[]): readonly JsonO
   return isBare ? [...content, placeholder] : content
 }
 
-/** A last message of the model is the beginning of its answer, and must not end in white space. */
-function endPrefill(dialogue: Dialogue, messages: readonly Message[], { rules, isThinking }: MessageFacts): Message[] {
+/** The beginning of the answer must not end in white space. */
+function withTrimmedPrefill(messages: readonly Message[]): Message[] {
   const last = messages.at(-1)
   if (last?.role !== 'assistant') return [...messages]
-  if (!rules.takesPrefill || isThinking) {
-    refuse(dialogue, { zh: '该模型不接受由调用方写好开头的回答', en: 'this model takes no beginning of its answer' })
-  }
   const content = last.content.map((block, at) =>
     at === last.content.length - 1 && typeof block.text === 'string' ? { text: block.text.trimEnd() } : block,
   )

@@ -17,7 +17,11 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   // Cohere rejects a JSON format together with tools.
   const isTold = output !== undefined && tools.offered.length > 0
   if (isTold) lose(dialogue, context, 'output')
-  const messages = plainMessages(isTold ? withJsonInstruction(dialogue) : dialogue, { system: 'anywhere', tools: true })
+  const messages = plainMessages(isTold ? withJsonInstruction(dialogue) : dialogue, context, {
+    system: 'anywhere',
+    tools: true,
+    lastTurn: 'refused',
+  })
 
   return {
     body: {

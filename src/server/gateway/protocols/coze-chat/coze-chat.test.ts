@@ -120,7 +120,7 @@ describe('a request to Coze', () => {
     'is refused for bytes, forced tools and prefilled answers, which a bot does not support': [
       { asks: { turns: [user(media('image', base64('image/png')))] }, refused: 'by their address' },
       { asks: { tools: [tideTool], toolChoice: { kind: 'required' } }, refused: 'no tools' },
-      { asks: { turns: [user('Hi'), assistant('Well')] }, refused: 'from the user' },
+      { asks: { turns: [user('Hi'), assistant('Well')], beginsAnswer: true }, refused: 'no beginning of its answer' },
     ],
   })
 })

@@ -8,7 +8,7 @@ import {
   plainMessages,
   refuseBytes,
   refuseMedia,
-  requireLastFromUser,
+  requireMessage,
   userText,
 } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
@@ -21,8 +21,8 @@ import type { JsonObject } from '../wire-format.ts'
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, ['user'])
-  const messages = plainMessages(withJsonInstruction(dialogue), { system: 'never', tools: false })
-  requireLastFromUser(dialogue, messages)
+  const messages = plainMessages(withJsonInstruction(dialogue), context, { system: 'never', tools: false, lastTurn: 'refused' })
+  requireMessage(dialogue, messages)
 
   return {
     body: {

@@ -16,7 +16,11 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   const tools = functionTools(dialogue)
   if (output?.kind === 'schema') lose(dialogue, context, 'output')
   const needsTelling = output !== undefined && (output.kind === 'schema' || !mentionsJson(dialogue))
-  const messages = plainMessages(needsTelling ? withJsonInstruction(dialogue) : dialogue, { system: 'anywhere', tools: true })
+  const messages = plainMessages(needsTelling ? withJsonInstruction(dialogue) : dialogue, context, {
+    system: 'anywhere',
+    tools: true,
+    lastTurn: 'refused',
+  })
 
   return {
     body: {

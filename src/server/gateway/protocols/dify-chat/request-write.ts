@@ -15,7 +15,7 @@ import { appKindOf } from './models.ts'
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, ['user'])
-  const messages = plainMessages(withJsonInstruction(dialogue), { system: 'head', tools: false })
+  const messages = plainMessages(withJsonInstruction(dialogue), context, { system: 'head', tools: false, lastTurn: 'begins' })
   const query = transcript(messages)
   const files = messages
     .flatMap((message) => (message.role === 'user' ? mediaOf(message.parts) : []))

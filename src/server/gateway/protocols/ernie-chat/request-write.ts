@@ -8,7 +8,7 @@ import {
   onlyText,
   type PlainMessage,
   plainMessages,
-  requireLastFromUser,
+  requireMessage,
   startingWithUser,
 } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
@@ -27,8 +27,12 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   const { output } = dialogue
   const isTold = output !== undefined && (output.kind === 'schema' || !hasFunctions)
   if (isTold) lose(dialogue, context, 'output')
-  const plain = plainMessages(isTold ? withJsonInstruction(dialogue) : dialogue, { system: 'head', tools: hasFunctions })
-  requireLastFromUser(dialogue, plain)
+  const plain = plainMessages(isTold ? withJsonInstruction(dialogue) : dialogue, context, {
+    system: 'head',
+    tools: hasFunctions,
+    lastTurn: 'refused',
+  })
+  requireMessage(dialogue, plain)
   const [first, ...rest] = plain
   const system = first?.role === 'system' ? first.text : undefined
   const messages = startingWithUser(system === undefined ? plain : rest)

@@ -73,7 +73,8 @@ describe('a conversation for Gemini', () => {
   })
 
   it('is refused with a prefilled answer, or without content', () => {
-    expect(() => written({ turns: [user('a'), assistant('b')] })).toThrow(code('untranslatable', { field: 'messages' }))
+    const begun = { turns: [user('a'), assistant('b')], beginsAnswer: true } as const
+    expect(() => written(begun)).toThrow(code('untranslatable', { field: 'messages' }))
     expect(() => written({ turns: [user('')] })).toThrow(code('untranslatable', { field: 'messages' }))
   })
 

@@ -3,7 +3,7 @@ import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Part, ToolResultPart, Turn } from '../dialogue.ts'
 import { fieldNameFor } from '../lost-fields.ts'
 import { unknownSignature } from '../model-families.ts'
-import { mergeTurns, repairToolResults } from '../turns.ts'
+import { endingAnswerably, mergeTurns, repairToolResults } from '../turns.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import type { GeminiModel } from './models.ts'
 import { callArgs, wellFormed, writeMedia } from './write-parts.ts'
@@ -18,9 +18,9 @@ interface Facts {
  * nothing remains, or the answer is prefilled. Source: protocols notes 3.1 to 3.4.
  */
 export function writeContents(dialogue: Dialogue, context: RequestContext, facts: Facts): JsonObject[] {
-  const turns = mergeTurns(repairToolResults(dialogue.turns.map(plainTurn).filter(({ parts }) => parts.length > 0)))
+  const merged = mergeTurns(repairToolResults(dialogue.turns.map(plainTurn).filter(({ parts }) => parts.length > 0)))
+  const turns = endingAnswerably(dialogue, context, { turns: merged, takes: 'refused' })
   if (turns.length === 0) refuse(dialogue, { zh: '没有任何内容', en: 'nothing is said in them' })
-  if (turns.at(-1)?.role === 'assistant') refuse(dialogue, noPrefill)
 
   const contents = turns.map(({ role, parts }) =>
     role === 'assistant'
@@ -31,8 +31,6 @@ export function writeContents(dialogue: Dialogue, context: RequestContext, facts
   const filled = contents.filter(({ parts }) => parts.length > 0)
   return filled[0]?.role === 'model' ? [{ role: 'user', parts: [{ text: '.' }] }, ...filled] : filled
 }
-
-const noPrefill = { zh: '不接受由调用方写好开头的回答', en: 'the answer cannot be begun by the caller' }
 
 /** Instructions in the middle become marked user text. Empty texts and thinking of other families are removed. */
 function plainTurn(turn: Turn): Turn {

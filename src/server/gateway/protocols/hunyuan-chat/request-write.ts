@@ -10,7 +10,7 @@ import {
   type PlainMessage,
   plainMessages,
   refuseMedia,
-  requireLastFromUser,
+  requireMessage,
   startingWithUser,
   userText,
 } from '../plain-messages.ts'
@@ -23,8 +23,8 @@ import { definedMembers, type JsonObject } from '../wire-format.ts'
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
   const tools = functionTools(dialogue)
-  const messages = plainMessages(withJsonInstruction(dialogue), { system: 'head', tools: true })
-  requireLastFromUser(dialogue, messages)
+  const messages = plainMessages(withJsonInstruction(dialogue), context, { system: 'head', tools: true, lastTurn: 'refused' })
+  requireMessage(dialogue, messages)
 
   return {
     body: {

@@ -12,7 +12,7 @@ import { refuseForcedTools, transcript } from '../transcript.ts'
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, [])
-  const messages = plainMessages(withJsonInstruction(dialogue), { system: 'head', tools: false })
+  const messages = plainMessages(withJsonInstruction(dialogue), context, { system: 'head', tools: false, lastTurn: 'begins' })
   const [media] = messages.flatMap((message) => (message.role === 'user' ? mediaOf(message.parts) : []))
   if (media) refuseMedia(dialogue, media)
   return { body: { model: context.model, query: transcript(messages), stream: dialogue.stream } }

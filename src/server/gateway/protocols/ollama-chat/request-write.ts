@@ -12,7 +12,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   loseAllBut(dialogue, context, carried)
   const tools = functionTools(dialogue, nameRule)
   if (tools.choice === 'required') lose(dialogue, context, 'toolChoice')
-  const messages = plainMessages(dialogue, { system: 'anywhere', tools: true })
+  const messages = plainMessages(dialogue, context, { system: 'anywhere', tools: true, lastTurn: 'begins' })
   const options = optionsOf(dialogue)
 
   return {

@@ -10,7 +10,7 @@ import { toolMemberOf } from './tool-member.ts'
  * The messages of a Chat request: leading instructions separately, the rest as turns. Consecutive tool results are parts of one user
  * turn. Empty messages are left out; throws `field_invalid` when none remains. Source: protocols notes 3.1.
  */
-export function readMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {
+export function readMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[]; beginsAnswer?: true } {
   const list = messages.filter(isObject)
   if (list.length < messages.length) refuseMessages('必须都是对象', 'every message must be an object')
   const firstOther = list.findIndex((message) => !isInstruction(message))
@@ -27,7 +27,16 @@ export function readMessages(messages: readonly unknown[]): { system: TextPart[]
     else turns.push({ ...turn, parts: [...turn.parts] })
   }
   if (turns.length === 0 && (system.length === 0 || head < list.length)) refuseMessages('没有内容', 'say nothing')
-  return { system, turns: turns.map(({ isResults: _, ...turn }) => turn) }
+  return {
+    system,
+    turns: turns.map(({ isResults: _, ...turn }) => turn),
+    ...(beginsAnswer(list.at(-1)) ? ({ beginsAnswer: true } as const) : {}),
+  }
+}
+
+/** In Chat a last message of the model is an ordinary one, unless a member of Mistral and DeepSeek or of Moonshot marks it. */
+function beginsAnswer(last: JsonObject | undefined): boolean {
+  return last?.role === 'assistant' && (last.prefix === true || last.partial === true)
 }
 
 interface ReadTurn extends Turn {

@@ -18,7 +18,7 @@ import { unreadIn } from './unread.ts'
 export const readRequest: Inbound['readRequest'] = (body) => {
   refuseUntranslatable(body)
   const usesFunctions = arrayAt(body, 'tools').length === 0 && arrayAt(body, 'functions').length > 0
-  const { system, turns } = readMessages(requireArray(body, 'messages'))
+  const { system, turns, ...begun } = readMessages(requireArray(body, 'messages'))
   const { tools, vendorOnly } = readTools(body)
 
   return {
@@ -26,6 +26,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     system,
     // The older form has no ids: a result is matched to a call by its name.
     turns: hasFunctionMessages(body) ? repairToolResults(turns) : turns,
+    ...begun,
     tools,
     toolChoice: tools.length === 0 ? undefined : readToolChoice(body),
     // An answer in the older form can contain only one call.

@@ -182,14 +182,13 @@ describe('the messages of a written Chat request', () => {
   })
 
   it('are refused if they end with a prefilled answer, unless the host has a member for it', () => {
-    const turns = [user('JSON!'), assistant('{')]
-    expect(failure({ turns })).toMatchObject({ code: 'untranslatable', field: 'messages' })
-    expect(messages({ turns }, { quirks: { prefill: 'prefix' } }).at(-1)).toEqual({
+    const begun = { turns: [user('JSON!'), assistant('{')], beginsAnswer: true } as const
+    expect(failure(begun)).toMatchObject({ code: 'untranslatable', field: 'messages' })
+    expect(messages(begun, { quirks: { prefill: 'prefix' } }).at(-1)).toEqual({
       role: 'assistant',
       content: '{',
       prefix: true,
     })
-    expect(messages({ turns, from: 'openai.responses' }).at(-1)).toEqual({ role: 'assistant', content: '{' })
   })
 
   it('[182] have a string as content when all parts are text', () => {

@@ -55,9 +55,9 @@ const calls = known('id type index extra_content', {
   function: known('name arguments'),
   custom: known('name input'),
 })
-/** Past citations have no effect. */
+/** Past citations have no effect, nor have marks of a beginning on earlier messages. */
 const messageMembers = known(
-  'role name tool_call_id refusal audio reasoning_content reasoning reasoning_details thinking_blocks extra_content annotations',
+  'role name tool_call_id refusal audio reasoning_content reasoning reasoning_details thinking_blocks extra_content annotations prefix partial',
   {
     content: parts,
     images: known('type index', { image_url: known('url detail') }),

@@ -1,8 +1,6 @@
-import { fail } from '../../../base/lib/failure.ts'
 import { callIdFor } from '../call-ids.ts'
 import type { MediaPart, Part, TextPart, ToolResultPart, Turn } from '../dialogue.ts'
-import { fieldNameFor } from '../lost-fields.ts'
-import { mergeTurns, repairToolResults } from '../turns.ts'
+import { endingAnswerably, type LastTurn, mergeTurns, repairToolResults } from '../turns.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { writeAssistant } from './write-assistant.ts'
 import { textsOf, writeCacheMark, writeContent } from './write-parts.ts'
@@ -18,8 +16,9 @@ export function writeMessages(writing: Writing, instructions: readonly string[],
   const system = [...dialogue.system.filter(({ text }) => text !== '' && !text.startsWith(billingHeader)), ...added]
   const role = quirks.systemRole ?? rules.systemRole ?? 'system'
   const inUserTurn: Turn[] = role === 'user' && system.length > 0 ? [{ role: 'user', parts: system }] : []
-  const turns = inOrder([...inUserTurn, ...repairToolResults(dialogue.turns)], writing)
-  const isBegun = isAnswerBegun(turns, writing)
+  const ended = endingAnswerably(dialogue, writing, { turns: repairToolResults(dialogue.turns), takes: lastTurnOf(writing) })
+  const turns = inOrder([...inUserTurn, ...ended], writing)
+  const isBegun = turns.at(-1)?.role === 'assistant' && dialogue.beginsAnswer === true
 
   const messages: JsonObject[] = role !== 'user' && system.length > 0 ? [{ role, content: writeContent(system, writing) }] : []
   let images: MediaPart[] = []
@@ -68,14 +67,12 @@ function filler(role: Turn['role']): Turn {
 }
 
 /**
- * Whether the caller began the answer with a last assistant turn. In Chat such a turn is a complete answer; in formats that allow a
- * prefill it is the beginning of the answer.
+ * Hosts differ in what they do with a last assistant message: some take it for complete, some continue it, others refuse it. A caller
+ * of Chat knows the host; for callers of other formats the conversation ends with the user everywhere.
  */
-function isAnswerBegun(turns: readonly Turn[], { dialogue, quirks }: Writing): boolean {
-  if (turns.at(-1)?.role !== 'assistant' || dialogue.from.startsWith('openai.')) return false
-  if (quirks.prefill) return true
-  const reason = { zh: '该协议不能预填回答的开头', en: 'the beginning of the answer cannot be given' }
-  return fail('untranslatable', { field: fieldNameFor(dialogue.from, 'turns'), reason })
+function lastTurnOf({ dialogue: { beginsAnswer }, quirks, isOwn }: Writing): LastTurn {
+  if (beginsAnswer && quirks.prefill) return 'begins'
+  return isOwn && !quirks.strictTurns ? 'complete' : 'refused'
 }
 
 function begun({ prefill }: Writing['quirks']): JsonObject {

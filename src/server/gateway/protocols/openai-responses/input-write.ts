@@ -5,7 +5,7 @@ import { callText } from '../function-tools.ts'
 import { fieldNameFor } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import { refuseMedia } from '../plain-messages.ts'
-import { repairToolResults } from '../turns.ts'
+import { endingAnswerably, repairToolResults } from '../turns.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { Writing } from './writing.ts'
 
@@ -24,10 +24,10 @@ interface InputRule {
 export function writeInput(writing: Writing, rule: InputRule): { instructions: string | undefined; input: JsonObject[] } {
   const { dialogue, quirks, rules } = writing
   const { system, turns, from } = dialogue
-  requireNoPrefill(writing)
   const head = system.filter(({ text }) => text !== '' && !text.startsWith(billingHeader)).map(({ text }) => text)
   const role = quirks.systemRole ?? rules.systemRole ?? 'system'
-  const items = repairToolResults(turns).flatMap((turn) => writeTurn(writing, rule, turn, role))
+  const ended = endingAnswerably(dialogue, writing, { turns: repairToolResults(turns), takes: 'complete' })
+  const items = ended.flatMap((turn) => writeTurn(writing, rule, turn, role))
   const messages = rule.instructions.map((text) => message(role, [{ type: 'input_text', text }]))
 
   if (items.length > 0) return { instructions: head.length > 0 ? head.join('\n\n') : undefined, input: [...messages, ...items] }
@@ -49,13 +49,6 @@ export function writeInput(writing: Writing, rule: InputRule): { instructions: s
 
 /** Claude Code sends this text before its instructions; it changes with every call, which would prevent prompt caching. */
 const billingHeader = 'x-anthropic-billing-header'
-
-function requireNoPrefill({ dialogue: { from, turns } }: Writing): void {
-  const last = turns.at(-1)
-  if (from.startsWith('openai.') || last?.role !== 'assistant' || last.parts.some((part) => part.kind === 'tool-call')) return
-  const reason = { zh: '该模型不能续写已开头的回答', en: 'this model cannot go on with an answer that was begun' }
-  fail('untranslatable', { field: fieldNameFor(from, 'turns'), reason })
-}
 
 function writeTurn(writing: Writing, rule: InputRule, turn: Turn, systemRole: string): JsonObject[] {
   const { parts, name } = turn

@@ -342,9 +342,9 @@ describe('a written Responses request', () => {
     expect(refusal({ turns: [user('')] })).toMatchObject({ code: 'untranslatable', field: 'messages' })
   })
 
-  it('is refused with a prefilled answer, except from callers in whose format it is an ordinary message', () => {
+  it('is refused with a prefilled answer, while a last message of the model is one like all others', () => {
     const turns = [user('Hi'), assistant('The answer is')]
-    expect(refusal({ from: 'anthropic.messages', turns })).toMatchObject({ code: 'untranslatable', field: 'messages' })
+    expect(refusal({ turns, beginsAnswer: true })).toMatchObject({ code: 'untranslatable', field: 'messages' })
     expect(refusal({ turns })).toBeUndefined()
   })
 

@@ -2,7 +2,7 @@ import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { withJsonInstruction } from '../json-answer.ts'
 import { loseAllBut } from '../lost-fields.ts'
-import { onlyText, type PlainMessage, plainMessages, requireLastFromUser, startingWithUser } from '../plain-messages.ts'
+import { onlyText, type PlainMessage, plainMessages, requireMessage, startingWithUser } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
 import { definedMembers } from '../wire-format.ts'
 
@@ -13,8 +13,8 @@ import { definedMembers } from '../wire-format.ts'
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, ['temperature', 'topP', 'topK'])
-  const plain = plainMessages(withJsonInstruction(dialogue), { system: 'head', tools: false })
-  requireLastFromUser(dialogue, plain)
+  const plain = plainMessages(withJsonInstruction(dialogue), context, { system: 'head', tools: false, lastTurn: 'refused' })
+  requireMessage(dialogue, plain)
   const [first, ...rest] = plain
   const system = first?.role === 'system' ? first.text : undefined
   const messages = startingWithUser(system === undefined ? plain : rest)

@@ -17,7 +17,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   const names = inputNamesOf(context.model)
   refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, carriedBy(names))
-  const messages = plainMessages(withJsonInstruction(dialogue), { system: 'head', tools: false })
+  const messages = plainMessages(withJsonInstruction(dialogue), context, { system: 'head', tools: false, lastTurn: 'begins' })
   const [first, ...rest] = messages
   const system = first?.role === 'system' ? first.text : undefined
   const version = versionOf(context.model)

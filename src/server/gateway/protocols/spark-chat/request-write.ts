@@ -3,7 +3,7 @@ import type { Dialogue } from '../dialogue.ts'
 import { type FunctionTools, functionTools, undoing } from '../function-tools.ts'
 import { withJsonInstruction } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
-import { onlyText, type PlainMessage, plainMessages, requireLastFromUser, startingWithUser } from '../plain-messages.ts'
+import { onlyText, type PlainMessage, plainMessages, requireMessage, startingWithUser } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { type SparkVersion, sparkVersionOf } from './models.ts'
@@ -19,8 +19,12 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   const tools = functionTools(dialogue)
   const { offered, choice } = version.functions ? tools : { offered: [], choice: undefined }
   if (choice === 'required') lose(dialogue, context, 'toolChoice')
-  const messages = plainMessages(withJsonInstruction(dialogue), { system: version.system ? 'head' : 'never', tools: false })
-  requireLastFromUser(dialogue, messages)
+  const messages = plainMessages(withJsonInstruction(dialogue), context, {
+    system: version.system ? 'head' : 'never',
+    tools: false,
+    lastTurn: 'refused',
+  })
+  requireMessage(dialogue, messages)
 
   return {
     body: {
