@@ -399,7 +399,7 @@ export const errors = {
   budget_exceeded: kind(
     429,
     '{whose}的预算（{budget}）已用完：{state}。{renews}',
-    'The budget of {whose} ({budget}) is used up: {state}. {renews}',
+    'The budget of {whose} ({budget}) is used up (out of budget): {state}. {renews}',
     { type: 'budget_exceeded', final: true },
   ),
   output_unaffordable: kind(
@@ -438,7 +438,7 @@ export const errors = {
     502,
     '上游的回答超过本站可接收的大小，已中止。重复同样的请求不会成功，请要求更少的输出',
     'The answer of the upstream is larger than this site accepts. The same request will fail again; ask for less output',
-    { type: 'server_error', final: true },
+    { type: 'invalid_request_error', final: true },
   ),
   upstream_unreachable: kind(
     502,
@@ -456,13 +456,13 @@ export const errors = {
     503,
     '上游拒绝了该模型所用的账户，请联系管理员',
     'The upstream refused the account behind this model; ask the admin',
-    { type: 'server_error', final: true },
+    { type: 'permission_error', final: true },
   ),
   upstream_quota_exhausted: kind(
     503,
     '该模型的上游账户额度已用尽，请联系管理员',
-    'The upstream account of this model has no quota left; ask the admin',
-    { type: 'server_error', final: true },
+    'The upstream account of this model has no quota left (quota exceeded); ask the admin',
+    { type: 'insufficient_quota', final: true },
   ),
   upstream_timeout: kind(
     504,

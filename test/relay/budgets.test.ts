@@ -61,16 +61,17 @@ eachDatabase('budgets', (_fresh, kind) => {
 
     const refused = await ask(small({ max_tokens: 900 }))
     expect(refused.status).toBe(429)
-    expect(refused.headers.get('retry-after')).toBe('1800')
+    expect(refused.headers.get('retry-after')).toBe(null)
     expect(refused.headers.get('x-should-retry')).toBe('false')
     expect(refused.headers.get('x-ratelimit-remaining-budget')).toBe('0.001164')
     const { error } = JSON.parse(refused.text)
     expect(error).toMatchObject({ code: 'budget_exceeded', type: 'budget_exceeded' })
     expect(error.message).toContain('this API key')
     expect(error.message).toContain('renews at 2026-03-29T00:00:00+01:00')
+    expect(error.message).toContain('the wait is about 30 minutes')
 
     const inMessages = await ask(small({ max_tokens: 900 }), '/v1/messages')
-    expect([inMessages.status, JSON.parse(inMessages.text).error.type], inMessages.text).toEqual([429, 'rate_limit_error'])
+    expect([inMessages.status, JSON.parse(inMessages.text).error.type], inMessages.text).toEqual([429, 'billing_error'])
     const family = ['limit', 'remaining', 'reset'].map((name) => `anthropic-ratelimit-budget-${name}`)
     expect(told(inMessages.headers, ...family)).toEqual(['0.0012', '0.001164', '2026-03-28T23:00:00Z'])
     const inGemini = await ask(
@@ -78,10 +79,11 @@ eachDatabase('budgets', (_fresh, kind) => {
       `/v1beta/models/${model}:generateContent`,
     )
     expect([inGemini.status, JSON.parse(inGemini.text).error.status], inGemini.text).toEqual([429, 'RESOURCE_EXHAUSTED'])
+    expect(inGemini.text).not.toContain('RetryInfo')
     const inResponses = await ask({ model, input: 'hi', max_output_tokens: 900 }, '/v1/responses')
     expect([inResponses.status, JSON.parse(inResponses.text).error.code], inResponses.text).toEqual([429, 'budget_exceeded'])
     for (const { headers } of [inMessages, inGemini, inResponses]) {
-      expect(headers.get('retry-after')).toBe('1800')
+      expect(headers.get('retry-after')).toBe(null)
       expect(headers.get('x-should-retry')).toBe('false')
     }
 

@@ -335,7 +335,11 @@ describe('refusals by Gemini', () => {
     const { ask, path } = await door(url)
     const answer = await ask(hello, path('generateContent'))
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '12'])
-    expect(JSON.parse(answer.text).error).toMatchObject({ code: 429, status: 'RESOURCE_EXHAUSTED' })
+    expect(JSON.parse(answer.text).error).toMatchObject({
+      code: 429,
+      status: 'RESOURCE_EXHAUSTED',
+      details: [{ retryDelay: '12s' }],
+    })
   })
 
   it('[256] a blocked prompt is a complete answer, unchanged and for a caller of Chat', async () => {

@@ -94,7 +94,7 @@ anyDatabase('[T261] an answer that is too large', (_fresh, kind) => {
   it('has a sentence in both languages', async () => {
     const { ask } = await replying('application/json', packed, { 'content-encoding': 'gzip' })
     const { text } = await ask(chat(), undefined, { 'accept-language': 'zh-CN' })
-    expect(JSON.parse(text).error).toMatchObject({ type: 'server_error', code: 'upstream_answer_too_large' })
+    expect(JSON.parse(text).error).toMatchObject({ type: 'invalid_request_error', code: 'upstream_answer_too_large' })
     expect(text).toMatch(/上游的回答超过本站可接收的大小|is larger than this site accepts/)
   })
 })

@@ -200,8 +200,11 @@ describe.each(billing)('an account without quota at %s', (_name, vendor) => {
     const { send, addOther } = await stageOf(vendor, vendor.quotaExhausted as Said, retryingStage)
     for (const door of allDoors) {
       const { status, headers, text } = await send(door, 'whole')
-      expect([door, status, headers.get('x-should-retry')]).toEqual([door, door === 'messages' ? 529 : 503, 'false'])
-      expect(errorIn(text).message).toContain('no quota left; ask the admin')
+      expect([door, status, headers.get('x-should-retry')]).toEqual([door, 503, 'false'])
+      expect(errorIn(text).message).toContain('no quota left (quota exceeded); ask the admin')
+      const { type, status: name } = errorIn(text)
+      if (door === 'gemini') expect(name).toBe('FAILED_PRECONDITION')
+      else expect([door, type]).toEqual([door, door === 'messages' ? 'billing_error' : 'insufficient_quota'])
     }
     await addOther()
     expect((await send('chat', 'whole')).status).toBe(200)

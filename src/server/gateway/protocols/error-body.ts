@@ -13,9 +13,9 @@ export interface CallerError {
   readonly type: string
   readonly code: string | null
   readonly param: string | null
-  /** Seconds after which a retry may succeed; 0 when nothing is known. */
+  /** Seconds after which a retry may succeed, at most `waitMaxSeconds`; 0 when nothing is known. */
   readonly retryAfter: number
-  /** The same request must not be repeated at once. */
+  /** The same request must not be repeated at once: sent as `x-should-retry: false`. */
   readonly final: boolean
   readonly extra?: ErrorExtra | undefined
   /** Set for an upstream error that is rephrased in the wording of the caller's vendor. */
@@ -51,18 +51,52 @@ const comeAgainSeconds: Readonly<Record<string, number>> = { database_unavailabl
 /** An error of the gateway itself, for a relay caller. */
 export function ownError(error: AppError, more: { retryAfter?: number } = {}): CallerError {
   const { status } = error.kind
-  return {
+  return withBoundedWait({
     status,
     message: inOneLanguage(error),
     type: error.kind.type ?? (status >= 500 ? 'server_error' : 'invalid_request_error'),
     code: openAiCodes[error.code] ?? error.code,
     param: paramOf(error),
     retryAfter: more.retryAfter ?? Number(error.params.retryAfter ?? comeAgainSeconds[error.code] ?? 0),
-    final: error.kind.final === true,
+    final: error.kind.final === true || isLasting(status),
     extra: extraOf(error),
     stoppedBy: stoppedBy(error),
-  }
+  })
 }
+
+/** Whether a refusal stays the same when the request is repeated: a wrong key, a forbidden or unknown model, an invalid request. */
+export function isLasting(status: number): boolean {
+  return status >= 400 && status < 500 && !passing.has(status)
+}
+
+/** Timeouts, conflicts and limits. */
+const passing: ReadonlySet<number> = new Set([408, 409, 425, 429])
+
+/**
+ * A longer wait is told in words, and repeating is discouraged: some clients sleep without a word for as long as `retry-after` says, even
+ * for days, and others repeat at once.
+ */
+const waitMaxSeconds = 120
+
+function withBoundedWait(error: CallerError): CallerError {
+  const { retryAfter, message } = error
+  if (retryAfter <= waitMaxSeconds) return error
+  const { zh, en } = waitText(retryAfter)
+  const told = { zh: `${message.zh}（需等待约 ${zh}）`, en: `${message.en} (the wait is about ${en})` }
+  return { ...error, retryAfter: 0, final: true, message: told }
+}
+
+function waitText(seconds: number): Text {
+  const [unitSeconds, zh, en] = waitUnits.find(([unit]) => seconds >= 2 * unit) ?? waitUnits[2]
+  const count = Math.ceil(seconds / unitSeconds)
+  return { zh: `${count} ${zh}`, en: `${count} ${en}` }
+}
+
+const waitUnits = [
+  [86_400, '天', 'days'],
+  [3600, '小时', 'hours'],
+  [60, '分钟', 'minutes'],
+] as const
 
 function stoppedBy({ code, detail }: AppError): StoppedBy | undefined {
   // Only errors of limits have these codes, and their `detail` is a `StoppedBy`.
@@ -104,7 +138,7 @@ export function passedError(status: number, facts: UpstreamErrorFacts): CallerEr
     code: facts.code === '' ? null : facts.code,
     param: facts.param,
     retryAfter: 0,
-    final: false,
+    final: isLasting(status),
     extra: facts.extra,
   }
 }
@@ -128,13 +162,19 @@ export function errorBody(dialect: Dialect, error: CallerError, { requestId, lan
     })
   if (dialect === 'gemini')
     return JSON.stringify({
-      error: { code: error.status, message, status: geminiStatus(error.status), ...extraFor(dialect, error) },
+      error: { code: error.status, message, status: geminiStatus(error), ...retryInfo(error), ...extraFor(dialect, error) },
     })
   if (dialect === 'drawing') return JSON.stringify({ code: drawingCode(error), description: message, type: error.type })
   if (dialect === 'music') return JSON.stringify({ code: musicCode(error), message, data: null })
   return JSON.stringify({
     error: { message, type: error.type, param: error.param, code: error.code, ...extraFor(dialect, error) },
   })
+}
+
+/** The wait as Gemini's clients read it. */
+function retryInfo({ retryAfter }: CallerError): JsonObject {
+  if (retryAfter <= 0) return {}
+  return { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${Math.ceil(retryAfter)}s` }] }
 }
 
 function extraFor(dialect: Dialect, { extra }: CallerError): JsonObject {
@@ -161,7 +201,7 @@ export function errorHeaders(dialect: Dialect, error: CallerError, requestId: st
 
 /** Anthropic reports overload with status 529, which its clients distinguish from 503. */
 export function statusFor(dialect: Dialect, error: CallerError): number {
-  return dialect === 'anthropic' && error.status === 503 ? 529 : error.status
+  return dialect === 'anthropic' && error.status === 503 && anthropicType(error) === 'overloaded_error' ? 529 : error.status
 }
 
 const anthropicTypes: Readonly<Record<number, string>> = {
@@ -182,8 +222,15 @@ const anthropicTypes: Readonly<Record<number, string>> = {
 }
 
 function anthropicType(error: CallerError): string {
-  if (error.type === 'insufficient_quota') return 'billing_error'
-  return anthropicTypes[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error')
+  const { status, type } = error
+  if (type === 'insufficient_quota' || type === 'budget_exceeded') return 'billing_error'
+  if (isLastingFailure(error)) return type
+  return anthropicTypes[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error')
+}
+
+/** A failure of the upstream that a repeated request meets again: its type is that of a refusal, in each dialect. */
+function isLastingFailure({ status, type }: CallerError): boolean {
+  return status >= 500 && (type === 'insufficient_quota' || type === 'permission_error' || type === 'invalid_request_error')
 }
 
 const geminiStatuses: Readonly<Record<number, string>> = {
@@ -199,7 +246,9 @@ const geminiStatuses: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 }
 
-function geminiStatus(status: number): string {
+function geminiStatus(error: CallerError): string {
+  const { status } = error
+  if (isLastingFailure(error)) return 'FAILED_PRECONDITION'
   return geminiStatuses[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT')
 }
 

@@ -2,20 +2,24 @@ import type { ErrorCode } from '../../../contract/errors.ts'
 import type { Text } from '../../../contract/text.ts'
 import { AppError } from '../../base/lib/failure.ts'
 import { withoutOperatorDetails } from '../../base/lib/log/operator-details.ts'
-import { type CallerError, ownError } from './error-body.ts'
+import { type CallerError, isLasting, ownError } from './error-body.ts'
 import { cleanExtra } from './error-extra.ts'
 import type { ErrorExtra, UpstreamErrorFacts } from './wire-format.ts'
 
 /**
- * What a caller is told when an upstream failed: one row for each kind of failure. Its error has the status, the sentence in both languages
- * and whether a client must not repeat the request (`contract/errors.ts`); `error-body.ts` has the type, the code and the headers of
- * each dialect. The sentences contain the words that clients look for before they repeat a request. None has a word of the
- * upstream, whose account and addresses are the operator's: admins find those in the log.
+ * What a caller is told when an upstream failed: one row for each kind of failure. Its error has the status, the sentence in both languages,
+ * the type, and whether a client must not repeat the request (`contract/errors.ts`); `error-body.ts` derives the status, type, code
+ * and headers of each dialect, for whole replies and for events of streams alike. The sentences contain the words that clients look
+ * for before they repeat a request (docs/reference/retry-words.md). None has a word of the upstream, whose account and addresses are
+ * the operator's: admins find those in the log.
  */
-const upstreamFailures = {
+export const upstreamFailures = {
   interrupted: {
     error: 'upstream_failed',
-    reason: { zh: '回答中断，请重试请求', en: 'the stream was interrupted, please retry your request' },
+    reason: {
+      zh: '连接中断，回答不完整，请重试请求',
+      en: 'connection reset, the stream was interrupted, please retry your request',
+    },
   },
   'no-valid-answer': {
     error: 'upstream_failed',
@@ -33,12 +37,15 @@ const upstreamFailures = {
 
 export type UpstreamFailureKind = keyof typeof upstreamFailures
 
+/** What callers of an open connection are told. */
+export function upstreamError(kind: UpstreamFailureKind): AppError {
+  const row = upstreamFailures[kind]
+  return new AppError(row.error, 'reason' in row ? { reason: row.reason } : {})
+}
+
 /** The error of a kind. `status` replaces that of the kind, for channels that map statuses; `retryAfter` is in seconds. */
 export function failureError(kind: UpstreamFailureKind, more: { retryAfter?: number; status?: number } = {}): CallerError {
-  const row = upstreamFailures[kind]
-  const error = ownError(new AppError(row.error, 'reason' in row ? { reason: row.reason } : {}), {
-    retryAfter: more.retryAfter ?? 0,
-  })
+  const error = ownError(upstreamError(kind), { retryAfter: more.retryAfter ?? 0 })
   return more.status === undefined ? error : { ...error, status: more.status }
 }
 
@@ -59,7 +66,7 @@ export function refusedRequest(status: number, facts: UpstreamErrorFacts, sent: 
     code: wordIn(facts.code) ?? null,
     param: facts.param && safe(facts.param),
     retryAfter: 0,
-    final: false,
+    final: isLasting(status),
     extra: facts.extra && safeExtra(facts.extra, safe),
   }
 }

@@ -19,6 +19,7 @@ import {
 } from '../../protocols/openai-realtime/events.ts'
 import { SessionMeter } from '../../protocols/openai-realtime/meter.ts'
 import { readRealtimeUsage } from '../../protocols/openai-realtime/usage.ts'
+import { upstreamError } from '../../protocols/upstream-failures.ts'
 import { withSides } from '../../protocols/usage-sides.ts'
 import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import { limitError } from '../admission/rate-limit.ts'
@@ -340,7 +341,7 @@ export class RealtimeSession {
     this.#isUpstreamGone = true
     const isLost = code === 1006 || code === 1015
     if (isLost) {
-      const lost = new AppError('upstream_failed', { reason: 'it broke off' })
+      const lost = upstreamError('interrupted')
       this.#parts.call.noteError(lost)
       void this.#tell(lost)
     }

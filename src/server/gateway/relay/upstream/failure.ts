@@ -337,11 +337,11 @@ export function badReply(message: string): UpstreamFailure {
 /** Response headers by their lower-case names. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** Longer waits are capped at one hour. */
-const secondsMax = 3600
+/** Longer waits are capped at thirty days, those of a monthly quota. */
+const secondsMax = 30 * 86_400
 
 /**
- * Seconds after which the upstream asks for a retry, at most an hour; 0 when it names no time. `Retry-After` in seconds or as a
+ * Seconds after which the upstream asks for a retry, at most thirty days; 0 when it names no time. `Retry-After` in seconds or as a
  * date (RFC 9110) and Azure's `retry-after-ms` take precedence; else the latest reset of an exhausted limit: `RateLimit` (the IETF
  * draft in its older and newer forms), `x-ratelimit-…` of OpenAI and compatible hosts, `anthropic-ratelimit-…`. Pure.
  */
