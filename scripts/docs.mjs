@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { buildWhenStale } from './build.mjs'
 import { installWhenNeeded } from './lib/install.mjs'
+import { clients as retryingClients, dialects, repeats, toldFailures } from './lib/client-retries.mjs'
 import { root } from './lib/process.mjs'
 
 await installWhenNeeded()
@@ -20,6 +21,9 @@ const { families } = await import('../dist/server/gateway/protocols/model-famili
 const { providers } = await import('../dist/server/gateway/providers/index.js')
 const { messagesHosts } = await import('../dist/server/gateway/providers/messages-hosts.js')
 
+const retryModules = ['base/lib/failure', ...['error-body', 'error-dialect', 'upstream-failures'].map((name) => `gateway/protocols/${name}`)]
+const toldFailuresOf = await Promise.all(retryModules.map((name) => import(`../dist/server/${name}.js`)))
+
 const files = {
   'docs/clients.md': clientPages(),
   'docs/reference/environment.md': environment(),
@@ -28,6 +32,7 @@ const files = {
   'docs/reference/errors.md': errorCodes(),
   'docs/reference/routes.md': routes(),
   'docs/reference/hosts-and-members.md': hostsAndMembers(),
+  'docs/reference/retry-words.md': retryWords(),
   '.env.example': envExample(),
 }
 
@@ -203,6 +208,43 @@ function errorCodes() {
   const intro =
     'The codes of errors with their statuses. The console answers refusals with HTTP 200, `success: false` and this code, and keeps the status of 401, 405, 413, 429 and 5xx. The relay answers with the status, in the dialect of the caller.'
   return page('Errors', intro, list(lines))
+}
+
+/** Every kind of failure in every dialect, and what clients do after it. */
+function retryWords() {
+  const failures = toldFailures(Object.assign({}, ...toldFailuresOf))
+  const dialectNames = { openai: 'Chat, Responses', anthropic: 'Messages', gemini: 'Gemini' }
+  const whole = (told) => told.filter(({ place }) => place === 'whole')
+  const inDialects = dialects.map((dialect) => {
+    const rows = failures.flatMap(({ kind, isLasting, told }) =>
+      whole(told)
+        .filter((error) => error.dialect === dialect)
+        .map(({ status, type, code: name, headers, message }) => [
+          kind,
+          status,
+          name === '' || dialect !== 'openai' ? code(type) : `${code(type)} ${code(name)}`,
+          isLasting ? '`x-should-retry: false`' : headers['retry-after'] ? `\`retry-after: ${headers['retry-after']}\`` : '',
+          message.replace(' (request id: ID)', ''),
+        ]),
+    )
+    return `## ${dialectNames[dialect]}\n\n${table(['Failure', 'Status', 'Type and code', 'Header', 'Sentence'], rows)}`
+  })
+  const deviating = (client, isWanted) => {
+    const those = failures.flatMap(({ kind, isLasting, told }) => {
+      const places = told
+        .filter((error) => client.dialects.includes(error.dialect) && isLasting === isWanted && repeats(client, error) === isWanted)
+        .map(({ dialect, place }) => `${dialectNames[dialect]}${place === 'stream' ? ' in a stream' : ''}`)
+      return places.length > 0 ? [`${kind} (${places.join('; ')})`] : []
+    })
+    return those.length > 0 ? those.join(', ') : 'nothing'
+  }
+  const ofClients = retryingClients.map((client) => {
+    const { name, version, read, source } = client
+    return `### ${name}\n\nVersion ${version}, read on ${read}: ${source}.\n\n- Repeats although it is of no use: ${deviating(client, true)}.\n- Gives up although repeating may help: ${deviating(client, false)}.\n`
+  })
+  const intro =
+    'What callers are told when a call fails, in the words and members by which clients decide whether to repeat it. Types, codes and sentences are the same in the last event of a stream that has begun. A wait of more than two minutes is told in words. Every message ends in the id of the request, in whose digits some clients find a status.'
+  return page('Retry words', intro, [...inDialects, `## Clients\n\n${ofClients.join('\n')}`].join('\n'))
 }
 
 function routes() {

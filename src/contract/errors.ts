@@ -468,7 +468,7 @@ export const errors = {
     504,
     '上游服务响应超时，请重试请求',
     'The upstream did not answer in time (timeout), please retry your request',
-    { type: 'timeout' },
+    { type: 'server_error' },
   ),
   loop_detected: kind(
     508,
