@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findEndpoint } from '../../src/server/gateway/relay/http/endpoints.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken } from '../helpers/seed.ts'
+import { caller } from './realtime-stage.ts'
 import { ask, claude } from './stage.ts'
 
 let server: TestServer
@@ -64,6 +65,7 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
     ['conversations.create', () => openai().conversations.create()],
     ['vectorStores.list', () => openai().vectorStores.list()],
     ['stored completions', () => openai().chat.completions.retrieve('chatcmpl-1')],
+    ['the list of stored completions', () => openai().chat.completions.list()],
     ['models.delete', () => openai().models.delete('ft:gpt-4o-mini:a')],
     ['skills.list', () => openai().skills.list()],
     ['live sessions', () => openai().post('/live/sessions', { body: {} })],
@@ -106,6 +108,15 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
     const error = await Promise.resolve(call()).catch((error: unknown) => error)
     expect(error).toMatchObject({ status: 501 })
     expect(JSON.parse((error as Error).message)).toMatchObject({ error: { code: 501, status: 'UNIMPLEMENTED' } })
+  })
+
+  it.each([
+    '/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent',
+    '/ws/google.ai.generativelanguage.v1alpha.GenerativeService.BidiGenerateContentConstrained',
+    '/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent',
+  ])("Gemini's Live socket %s", async (path) => {
+    const { status, body } = await caller(server.url, key, { path }).refused()
+    expect([status, JSON.parse(body).error]).toEqual([501, expect.objectContaining({ code: 501, status: 'UNIMPLEMENTED' })])
   })
 
   it('a header tells clients not to retry', async () => {

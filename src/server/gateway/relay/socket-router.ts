@@ -9,6 +9,7 @@ import { lingeringClose } from '../../base/lib/net/lingering-close.ts'
 import { socketLimits } from '../../base/lib/net/upstream-socket.ts'
 import { newRequestId } from '../../base/lib/secrets/ids.ts'
 import { refuseLoop } from '../channels/site-hops.ts'
+import type { Dialect } from '../protocols/format.ts'
 import { asAppError, noteEndOfCall } from './charge/end-of-call.ts'
 import { handleRelay } from './handle-request.ts'
 import { HttpAnswer } from './http/answer.ts'
@@ -39,7 +40,8 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
     const endpoint = findSocketEndpoint(url)
     const format = endpoint?.format ?? 'other'
     const isSession = endpoint?.carries === 'session'
-    const { call, detach } = callOver(app, format, { request, socket }, readClient(request))
+    const unserved = endpoint ? undefined : findEndpoint('GET', url, request.headers)
+    const { call, detach } = callOver(app, { format, dialect: unserved?.dialect ?? 'openai' }, { request, socket }, readClient(request))
     const mine = new Set<Stoppable>()
     const handshake: Handshake = {
       call,
@@ -61,7 +63,7 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
       requireFewHeaders(request)
       refuseLoop(app, request.headers)
       if (isStopping) fail('server_stopping')
-      if (!endpoint) refuseRoute('GET', findEndpoint('GET', url, request.headers), url)
+      if (unserved) refuseRoute('GET', unserved, url)
       requireHandshake(request)
       await (isSession ? handleRealtime(app, handshake) : handleResponsesSocket(app, handshake, answer))
       if (call.isCommitted) outcome = String(call.status)
@@ -108,7 +110,7 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
 /** Until the handshake is accepted, errors are ordinary HTTP responses. */
 function callOver(
   { now, steady, callTracer }: Pick<RelayParts, 'callTracer' | 'now' | 'steady'>,
-  format: string,
+  { format, dialect }: { readonly format: string; readonly dialect: Dialect },
   { request, socket }: { readonly request: IncomingMessage; readonly socket: Duplex },
   client: Client,
 ) {
@@ -123,7 +125,7 @@ function callOver(
   const startedMs = steady()
   const call = new ClientExchange(new HttpAnswer(request, response), {
     id: newRequestId(now()),
-    dialect: 'openai',
+    dialect,
     language: 'en',
     client,
     startedMs,

@@ -128,6 +128,12 @@ const notOfferedNames = [
 ]
 const notOffered = new RegExp(`^/v1/(?:(?:${notOfferedNames.join('|')})(?:[/:]|$)|(?:chat/completions|messages|responses)/)`)
 
+/** Paths of the table whose `GET` lists what the vendor has stored. */
+const storedLists: ReadonlySet<string> = new Set(['/v1/chat/completions'])
+
+/** The WebSockets of Google's Live interface: `/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent`. */
+const liveSocket = /^\/ws\/google\.[\w./]{1,200}$/
+
 /** The paths of the table without their version. */
 const unversioned = [...entries.keys()]
   .filter((path) => /^\/v1\/(?!dashboard)/.test(path))
@@ -159,8 +165,10 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   if (entry) {
     const endpoint =
       entry.endpoint.kind === 'models' ? { ...entry.endpoint, dialect: listDialect(path, headers) } : entry.endpoint
+    if (method === 'GET' && storedLists.has(path)) return { path, dialect: endpoint.dialect, kind: 'not-offered' }
     return entry.method === method ? endpoint : { wrongMethod: method, allowed: entry.method, dialect: endpoint.dialect }
   }
+  if (liveSocket.test(path)) return { path, dialect: 'gemini', kind: 'not-offered' }
 
   if (isTaskPath(path)) return taskEndpoint(method, path)
   const meant = meantBy(path)
