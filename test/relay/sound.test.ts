@@ -103,6 +103,14 @@ anyDatabase('speech', (_fresh, kind) => {
     const { logs } = await books(server)
     expect([logs[0]?.prompt_tokens, logs[0]?.completion_tokens]).toEqual([10, 100])
   })
+
+  it('asked as events from a host that answers with audio passes as audio, and is charged by its text', async () => {
+    const { server, ask } = await sharedStage(() => ({ bytes: samples, type: 'audio/mpeg' }), { models: 'tts-1' })
+    const answer = await ask({ model: 'tts-1', input: 'four', voice: 'alloy', stream_format: 'sse' }, '/v1/audio/speech')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
+    expect((await books(server)).logs.map(({ quota }) => quota)).toEqual([4 * 7.5])
+    await requireBalancedBooks(server)
+  })
 })
 
 anyDatabase('transcriptions', (_fresh, kind) => {

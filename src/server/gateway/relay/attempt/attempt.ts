@@ -153,11 +153,15 @@ async function attemptBytes(
     return answered
   }
   const failure = cleanFailure(attempt, outcome)
-  if (!call.isCommitted) return { failure }
+  return call.isCommitted ? cutFile(app, attempt, failure) : { failure }
+}
+
+/** Charges a file that was cut off. It must not look complete. */
+async function cutFile(app: SettleParts, attempt: AttemptState, failure: UpstreamFailure): Promise<Ended> {
+  const { request } = attempt
   await settle(app, attempt, await endingOf(request, noReply, brokenOffBy(failure)))
-  call.noteError(failure.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes }))
-  // A truncated file must not look complete.
-  call.drop()
+  request.call.noteError(failure.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes }))
+  request.call.drop()
   return { brokeOff: failure }
 }
 
@@ -231,7 +235,8 @@ async function attemptStream(
     finish = resolve
     unwritten = reject
   })
-  const reply = new StreamReply(call, { adapter, answered: attempt.answered, now: app.steady, done: finish, unwritten })
+  const mayBeFile = repliesIn(request) === 'bytes'
+  const reply = new StreamReply(call, { adapter, answered: attempt.answered, mayBeFile, now: app.steady, done: finish, unwritten })
   const exchange = exchangeOf(app, target, reply)
   reply.attach(exchange)
   startFor(call, exchange, (outcome) => {
@@ -258,6 +263,7 @@ async function attemptStream(
     return completeStream(app, attempt, { exchange, reply, partial: whole(outcome) }, outcome.write)
 
   const failure = cleanFailure(attempt, outcome)
+  if (reply.isFile && call.isCommitted) return cutFile(app, attempt, failure)
   if (!reply.interceptor.hasOutput) {
     await withdrawResponse(app, attempt)
     return { failure }

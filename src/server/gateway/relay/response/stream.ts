@@ -5,12 +5,13 @@ import { errorInReply, tryReading, UpstreamFailure, unreadable } from '../upstre
 import type { Receiver, Running } from '../upstream/http-exchange.ts'
 import type { Replay, ResponseAdapter, SseInterceptor, StreamObserver } from './adapter.ts'
 import { type Form, replyShapeOf } from './pass-through.ts'
+import { BytesReply } from './whole.ts'
 
 /**
  * Passes an event stream from the upstream to the caller: chunks that arrive in one tick are sent in one write, back-pressure is
  * applied to both sides, the status line waits for the first real output (until then another channel may take over), the terminal
- * event waits for the charge. A non-streamed completion is converted to a stream. While an observer stores a record, the stream
- * waits.
+ * event waits for the charge. A non-streamed completion is converted to a stream; a file in place of events that contain one is passed
+ * on as a file. While an observer stores a record, the stream waits.
  */
 export class StreamReply implements Receiver {
   readonly interceptor: SseInterceptor
@@ -29,6 +30,7 @@ export class StreamReply implements Receiver {
   readonly #resume = () => this.#exchange?.resume()
   #type = ''
   #form: Form | undefined
+  #file: BytesReply | undefined
 
   constructor(call: ClientExchange, facts: StreamFacts) {
     this.#call = call
@@ -44,10 +46,23 @@ export class StreamReply implements Receiver {
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
     this.#type = String(headers['content-type'] ?? '')
     this.#facts.adapter.readHeaders?.(headers)
+    if (!this.#facts.mayBeFile || this.#call.isCommitted || !fileType.test(this.#type)) return
+    this.#file = new BytesReply(this.#call, { now: this.#facts.now, done: (outcome) => this.#finish(outcome) })
+    if (this.#exchange) this.#file.attach(this.#exchange)
+    this.#file.begin(headers)
+  }
+
+  /** The upstream answers with a file although events were requested. */
+  get isFile(): boolean {
+    return this.#file !== undefined
   }
 
   data(chunk: Buffer): void {
     if (this.#isDone) return
+    if (this.#file) {
+      this.#file.data(chunk)
+      return
+    }
     this.#form ??= replyShapeOf(chunk)
     if (this.#form === 'other' && !this.#type.includes('event-stream'))
       throw new UpstreamFailure('bad-reply', {
@@ -60,6 +75,10 @@ export class StreamReply implements Receiver {
   }
 
   end(): void {
+    if (this.#file) {
+      this.#file.end()
+      return
+    }
     if (this.#form === 'json') {
       const body = Buffer.from(this.#waiting, 'latin1')
       this.#finish(
@@ -85,7 +104,7 @@ export class StreamReply implements Receiver {
 
   /** No output has arrived in time: another channel may take over, unless the answer was committed. */
   giveUp(): void {
-    if (this.#isDone || this.interceptor.hasOutput || this.#call.isCommitted) return
+    if (this.#isDone || this.#file || this.interceptor.hasOutput || this.#call.isCommitted) return
     this.#refuse(new UpstreamFailure('timeout', { facts: { message: 'it gave no output in time' } }))
   }
 
@@ -94,13 +113,17 @@ export class StreamReply implements Receiver {
    * over.
    */
   heartbeat(text: string): void {
-    if (this.#isDone) return
+    if (this.#isDone || this.#file) return
     this.#commit()
     this.#call.write(text, this.#facts.now())
   }
 
   /** Writes the terminal event and ends the response. */
   close(last: string): void {
+    if (this.#file) {
+      this.#file.close()
+      return
+    }
     this.#commit()
     this.#call.end(last)
   }
@@ -218,6 +241,8 @@ interface StreamFacts {
   readonly adapter: ResponseAdapter
   /** Absent for a stream that is not charged by its end. */
   readonly answered?: AnsweredModel
+  /** Hosts that know no events answer with a file. */
+  readonly mayBeFile?: boolean
   now(): number
   done(outcome: StreamOutcome): void
   /** The record that must be durable before the caller gets the stream could not be stored. */
@@ -233,5 +258,7 @@ export type StreamOutcome = 'complete' | Replay | UpstreamFailure
 function flushReply(reply: StreamReply): void {
   reply.flush()
 }
+
+const fileType = /^(audio\/|application\/octet-stream)/i
 
 const earlyBytesMax = 64 * 1024
