@@ -67,6 +67,8 @@ export interface FormatDeclaration {
   readonly mediaAsText?: readonly OpenEvent['block'][]
   /** Reasoning is shown as the request asks. */
   readonly showsReasoningAsAsked?: true
+  /** A request may leave calls to the model and require that they follow the schemas of their tools. */
+  readonly validatesCalls?: true
   /** Replies count the calls of tools that the vendor runs; in other formats each tool of a request is charged once. */
   readonly countsToolCalls?: true
   /** The settings of a channel may have answers rewritten where they would pass unchanged. */

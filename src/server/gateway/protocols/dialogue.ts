@@ -162,7 +162,8 @@ export interface VendorOnlyTool {
 }
 
 export type ToolChoice =
-  | { readonly kind: 'auto' | 'none' | 'required' }
+  /** `isValidated`, beside `auto`: the calls that the model makes follow the schemas of their tools. */
+  | { readonly kind: 'auto' | 'none' | 'required'; readonly isValidated?: true }
   | { readonly kind: 'tool'; readonly name: string }
   | { readonly kind: 'allowed'; readonly names: readonly string[]; readonly isRequired: boolean }
 

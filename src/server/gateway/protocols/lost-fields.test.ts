@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { dialogueOf, text, tideTool } from '../../../../test/helpers/dialogue.ts'
 import type { Dialogue } from './dialogue.ts'
 import type { Format } from './format.ts'
-import { type Field, fieldNameFor, loseAllBut } from './lost-fields.ts'
+import { formats } from './index.ts'
+import { type Field, fieldNameFor, loseAllBut, loseUnread } from './lost-fields.ts'
 
 function lost(dialogue: Partial<Dialogue>, carried: readonly Field[] = [], dropsHostedTools = false): string[] {
   const named: string[] = []
@@ -55,6 +56,17 @@ describe('a lost field', () => {
     const vendorOnly = [{ field: 'tools[1].type', name: 'tools.telescope', reason }]
     expect(lost({ vendorOnly, tools: [tideTool] }, ['tools'], true)).toEqual([])
     expect(() => lost({ vendorOnly, tools: [tideTool] }, [], true)).toThrow('nobody else has it')
+  })
+
+  it('is the validation of calls, except for Gemini', () => {
+    const choice = { tools: [tideTool], toolChoice: { kind: 'auto', isValidated: true } } as const
+    const settings = { claudeDefaultMaxTokens: {}, claudeThinkingShare: undefined, geminiSafety: {} }
+    for (const to of ['openai.chat', 'openai.responses', 'anthropic.messages', 'gemini.generate', 'bedrock.converse'] as const) {
+      const named: string[] = []
+      const context = { model: 'm', quirks: {}, settings, lose: (field: string) => void named.push(field) }
+      loseUnread(dialogueOf(choice), context, formats[to])
+      expect([to, named]).toEqual([to, to === 'gemini.generate' ? [] : ['tool_choice']])
+    }
   })
 
   it('has a name in every dialect', () => {

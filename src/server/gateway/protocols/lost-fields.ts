@@ -46,15 +46,16 @@ export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried:
 }
 
 /**
- * Reports lost members that the neutral form does not pass to writers: unread nested members, and the display of thinking where
- * `to` has no member for it.
+ * Reports lost members that the neutral form does not pass to writers: unread nested members, and the validation of calls and the display
+ * of thinking where `to` has no member for them.
  */
 export function loseUnread(
-  { from, reasoning, unread = [] }: Dialogue,
+  { from, reasoning, toolChoice, unread = [] }: Dialogue,
   context: RequestContext,
-  to: { readonly showsReasoningAsAsked?: true },
+  to: { readonly showsReasoningAsAsked?: true; readonly validatesCalls?: true },
 ): void {
   for (const member of unread) context.lose(member)
+  if (toolChoice?.kind === 'auto' && toolChoice.isValidated && !to.validatesCalls) context.lose(fieldNameFor(from, 'toolChoice'))
   if (!reasoning?.show || reasoning.mode === 'off' || to.showsReasoningAsAsked) return
   const caller = dialectOf(from)
   if (caller === 'anthropic') context.lose('thinking.display')

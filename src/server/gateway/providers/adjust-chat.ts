@@ -37,7 +37,7 @@ function adjustChat(body: JsonObject, quirks: Quirks): Changes {
   const messages = adjustMessages(body, quirks, output.instruction)
   return {
     ...adjustMembers(body, quirks),
-    ...adjustTools(body, quirks),
+    ...adjustTools(body, model, quirks),
     ...output.changes,
     ...(messages ? { messages } : {}),
   }
@@ -56,13 +56,15 @@ function adjustMembers(body: JsonObject, { refuses = [], outputLimit, temperatur
   return changes
 }
 
-function adjustTools(body: JsonObject, { requiredChoice, takesStrictTools }: Quirks): Changes {
+function adjustTools(body: JsonObject, model: string, { requiredChoice, takesStrictTools }: Quirks): Changes {
   if (!Array.isArray(body.tools)) return {}
   // Many hosts refuse an empty list, and it has no effect at any.
   if (body.tools.length === 0) return { tools: undefined, ...(body.tool_choice === undefined ? {} : { tool_choice: undefined }) }
 
   const changes: Changes = {}
   if (body.tool_choice === 'required' && requiredChoice === 'any') changes.tool_choice = 'any'
+  // Only Gemini has this choice, which clients of several vendors send.
+  if (body.tool_choice === 'validated' && !/gemini/i.test(model)) changes.tool_choice = 'auto'
   const hasStrict = (tool: unknown) => isObject(tool) && objectAt(tool, 'function')?.strict !== undefined
   if (takesStrictTools === false && body.tools.some(hasStrict)) changes.tools = body.tools.map(withoutStrict)
   return changes

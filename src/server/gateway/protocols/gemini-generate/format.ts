@@ -47,6 +47,7 @@ export const geminiGenerateFormat = defineFormat({
   }),
   texts: geminiTexts,
   showsReasoningAsAsked: true,
+  validatesCalls: true,
   countsToolCalls: true,
 })
 

@@ -291,6 +291,7 @@ describe('tools for Gemini', () => {
 
   it.each([
     [{ kind: 'auto' }, { mode: 'AUTO' }],
+    [{ kind: 'auto', isValidated: true }, { mode: 'VALIDATED' }],
     [{ kind: 'none' }, { mode: 'NONE' }],
     [{ kind: 'required' }, { mode: 'ANY' }],
     [

@@ -1,7 +1,7 @@
 import { fail } from '../../../base/lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Tool, ToolChoice } from '../dialogue.ts'
-import { fieldNameFor, searchUnless } from '../lost-fields.ts'
+import { fieldNameFor, lose, searchUnless } from '../lost-fields.ts'
 import { nameTools, type ToolNames } from '../tool-names.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { GeminiModel } from './models.ts'
@@ -30,6 +30,7 @@ export function writeTools(dialogue: Dialogue, context: RequestContext, { model,
   const offered = offeredTools(dialogue, model)
   const custom = offered.filter((tool) => tool.custom !== undefined)
   if (offered.some((tool) => tool.strict === true)) context.lose('strict')
+  if (model.isOld && dialogue.toolChoice?.kind === 'auto' && dialogue.toolChoice.isValidated) lose(dialogue, context, 'toolChoice')
   if (custom.some(({ custom }) => hasGrammar(custom?.format))) context.lose('tools.custom.format')
   const declarations = offered.map((tool) => ({
     name: names.toUpstream(tool.name),
@@ -87,7 +88,7 @@ function writeChoice(dialogue: Dialogue, offered: readonly Tool[], { isOld }: Ge
 
 function modeOf(choice: ToolChoice, isOld: boolean): string {
   if (choice.kind === 'none') return 'NONE'
-  if (choice.kind === 'auto') return 'AUTO'
+  if (choice.kind === 'auto') return choice.isValidated && !isOld ? 'VALIDATED' : 'AUTO'
   if (choice.kind === 'allowed' && !choice.isRequired) return isOld ? 'AUTO' : 'VALIDATED'
   return 'ANY'
 }

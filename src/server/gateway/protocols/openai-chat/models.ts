@@ -70,6 +70,7 @@ export function adjustForModel(body: JsonObject, model: string): Record<string, 
   if (hasFunctions(body) && mustNotReason(rules, changes.reasoning_effort ?? body.reasoning_effort)) {
     changes.reasoning_effort = 'none'
   }
+  if (body.tool_choice === 'validated' && rules.isOpenAi) changes.tool_choice = 'auto'
   const reasons = (changes.reasoning_effort ?? body.reasoning_effort) !== 'none'
   for (const member of rules.refuses ?? []) if (isSet(member)) changes[member] = undefined
   for (const member of (reasons && rules.refusesReasoning) || []) if (isSet(member)) changes[member] = undefined

@@ -35,6 +35,7 @@ export function readToolChoice(body: JsonObject): ToolChoice | undefined {
   if (choice === undefined || choice === null) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice }
   if (choice === 'any') return { kind: 'required' }
+  if (choice === 'validated') return { kind: 'auto', isValidated: true }
   if (!isObject(choice)) return refuseChoice(field)
   return choice.type === 'allowed_tools' ? readAllowed(choice) : readNamed(choice, field)
 }

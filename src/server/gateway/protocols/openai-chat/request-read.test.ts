@@ -337,6 +337,7 @@ describe('other members of a Chat request', () => {
   it.each([
     ['auto', { kind: 'auto' }],
     ['any', { kind: 'required' }],
+    ['validated', { kind: 'auto', isValidated: true }],
     [
       { type: 'function', function: { name: 'f' } },
       { kind: 'tool', name: 'f' },

@@ -123,6 +123,7 @@ const searchType = /^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/
 export function readToolChoice(choice: unknown, tools: readonly Tool[]): ToolChoice | undefined {
   if (choice === undefined || choice === null) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice }
+  if (choice === 'validated') return { kind: 'auto', isValidated: true }
   if (!isObject(choice)) return refuseInvalid('tool_choice', unknownValue)
   if (choice.type === 'allowed_tools') return readAllowed(choice, tools)
   const [name, ...others] = namesChosen(choice, 'tool_choice', tools)
