@@ -29,8 +29,8 @@ export const agents: readonly Client[] = [
       ]
     },
     hint: {
-      zh: '两种方式任选其一。ANTHROPIC_DEFAULT_HAIKU_MODEL 让后台小任务也使用所选模型。',
-      en: 'Either is enough. With ANTHROPIC_DEFAULT_HAIKU_MODEL, small background tasks also use the selected model.',
+      zh: '两种方式任选其一。ANTHROPIC_DEFAULT_HAIKU_MODEL 让后台小任务也使用所选模型。对于不认识的模型名称，Claude Code 按 200,000 个 Token 的上下文计算：上下文为一百万的，在名称后加 [1m]；其他的，用 CLAUDE_CODE_MAX_CONTEXT_TOKENS 指定；更小的上下文用 CLAUDE_CODE_AUTO_COMPACT_WINDOW 让它提前压缩。',
+      en: 'Either is enough. With ANTHROPIC_DEFAULT_HAIKU_MODEL, small background tasks also use the selected model. For names that it does not know, Claude Code assumes a context of 200,000 tokens: append [1m] to the name of a model with a million, set CLAUDE_CODE_MAX_CONTEXT_TOKENS for another size, and CLAUDE_CODE_AUTO_COMPACT_WINDOW for a smaller one, so that it compacts in time.',
     },
   },
   {
@@ -57,6 +57,10 @@ export const agents: readonly Client[] = [
       },
       { place: terminal, language: 'bash', text: lines(...exported({ SLUICE_API_KEY: key }), 'codex') },
     ],
+    hint: {
+      zh: '在 [model_providers.sluice] 中加上 supports_websockets = true，Codex 就用一个 WebSocket 连接发出一轮中的所有请求。',
+      en: 'With supports_websockets = true in [model_providers.sluice], Codex sends all calls of a turn over one WebSocket.',
+    },
   },
   {
     id: 'gemini-cli',
@@ -68,6 +72,7 @@ export const agents: readonly Client[] = [
     extraModels: [
       { model: 'gemini-2.5-flash-lite', use: { zh: '选择模型（路由）', en: 'model routing' } },
       { model: 'gemini-2.5-flash', use: { zh: '摘要与网页读取', en: 'summaries and web page reading' } },
+      { model: 'gemini-3.1-pro-preview', use: { zh: '子智能体', en: 'subagents' } },
     ],
     steps: ({ address, key, model }) => [
       {
@@ -124,6 +129,55 @@ export const agents: readonly Client[] = [
         text: lines(...exported({ OPENAI_BASE_URL: `${address}/v1`, OPENAI_API_KEY: key, OPENAI_MODEL: model }), 'qwen'),
       },
     ],
+  },
+  {
+    id: 'copilot-cli',
+    name: 'GitHub Copilot CLI',
+    kind: 'agent',
+    dialect: 'chat',
+    documentation: 'https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/use-byok-models',
+    steps: ({ address, key, model }) => [
+      {
+        place: terminal,
+        language: 'bash',
+        text: lines(
+          ...exported({
+            COPILOT_PROVIDER_TYPE: 'openai',
+            COPILOT_PROVIDER_BASE_URL: `${address}/v1`,
+            COPILOT_PROVIDER_API_KEY: key,
+            COPILOT_MODEL: model,
+          }),
+          'copilot',
+        ),
+      },
+    ],
+  },
+  {
+    id: 'pi',
+    name: 'pi',
+    kind: 'agent',
+    dialect: 'chat',
+    documentation: 'https://github.com/badlogic/pi-mono/blob/main/packages/coding-agent/docs/models.md',
+    steps: ({ address, key, model }) => [
+      {
+        place: named('~/.pi/agent/models.json'),
+        language: 'json',
+        text: json({
+          providers: {
+            sluice: { baseUrl: `${address}/v1`, api: 'openai-completions', apiKey: key, models: [{ id: model }] },
+          },
+        }),
+      },
+      { place: terminal, language: 'bash', text: lines(`pi --provider sluice --model ${quoted(model)}`) },
+    ],
+  },
+  {
+    id: 'kilo-code',
+    name: 'Kilo Code',
+    kind: 'agent',
+    dialect: 'chat',
+    documentation: 'https://kilo.ai/docs/providers/openai-compatible',
+    steps: (setup) => [{ place: named('Settings → Providers → OpenAI Compatible'), fields: openAiFields(setup) }],
   },
   {
     id: 'cline',

@@ -1,5 +1,5 @@
 import type { Client } from './client.ts'
-import { lines, named, quoted, string } from './writing.ts'
+import { exported, lines, named, quoted, string, terminal } from './writing.ts'
 
 /** Chat applications. */
 export const applications: readonly Client[] = [
@@ -17,7 +17,16 @@ export const applications: readonly Client[] = [
           { label: 'Key', value: key },
         ],
       },
+      {
+        place: terminal,
+        language: 'bash',
+        text: lines(...exported({ OPENAI_API_BASE_URL: `${address}/v1`, OPENAI_API_KEY: key }), 'open-webui serve'),
+      },
     ],
+    hint: {
+      zh: '两种方式任选其一；环境变量只在首次启动时读取。',
+      en: 'Either is enough; the variables are only read at the first start.',
+    },
   },
   {
     id: 'librechat',
