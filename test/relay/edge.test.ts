@@ -606,6 +606,7 @@ describe('lists of models', () => {
   it("are limited to the key's models, in the dialect's form", async () => {
     const server = await serverOfTest('sqlite')
     await addChannel(server, { url: 'http://127.0.0.1:9', models: 'a/b:c@d,other' })
+    await server.call('PUT /api/option/', { key: 'ModelPrice', value: '{"a/b:c@d":1,"other":1}' })
     const { key } = await addToken(server, { model_limits_enabled: true, model_limits: 'a/b:c@d' })
     const get = async (path: string, headers: Record<string, string> = {}) => {
       const response = await fetch(server.url + path, { headers: { authorization: `Bearer ${key}`, ...headers } })

@@ -31,6 +31,7 @@ describe('the address and the key', () => {
 
   it('[31] a model with a slash in its name is found', async () => {
     const { server, token } = await open({ models: `${model},meta/llama-3:free@x` })
+    await server.call('PUT /api/option/', { key: 'ModelPrice', value: '{"meta/llama-3:free@x":1}' })
     const response = await fetch(`${server.url}/v1/models/meta/llama-3:free@x`, {
       headers: { authorization: `Bearer ${token.key}` },
     })

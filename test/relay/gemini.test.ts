@@ -176,6 +176,7 @@ describe('the addresses of Gemini', () => {
   it('[240] list the models in the shape of Gemini', async () => {
     const { url } = await answering('text.sse')
     const { server, token } = await door(url)
+    await server.call('PUT /api/option/', { key: 'ModelPrice', value: '{"tunedModels/mine":1}' })
     const get = async (path: string, headers: Record<string, string> = {}) => {
       const response = await fetch(server.url + path, { headers: { 'x-goog-api-key': token.key, ...headers } })
       return { status: response.status, body: await response.json() }

@@ -6,10 +6,11 @@ import { sharedStages } from './shared-stage.ts'
 const seconds = (date: string) => Date.parse(date) / 1000
 
 anyDatabase('the lists of models', (_fresh, kind) => {
-  const sharedStage = sharedStages(kind)
+  const sharedStage = sharedStages(kind, { SelfUseModeEnabled: true })
+  const pricedStage = sharedStages(kind)
 
-  async function lists(models: string, channel: Record<string, unknown> = {}) {
-    const { server, token } = await sharedStage('http://127.0.0.1:9', { models, ...channel })
+  async function lists(models: string, channel: Record<string, unknown> = {}, stageOn = sharedStage) {
+    const { server, token } = await stageOn('http://127.0.0.1:9', { models, ...channel })
     const get = async (path: string, headers: Record<string, string> = {}) =>
       (await fetch(server.url + path, { headers: { authorization: `Bearer ${token.key}`, ...headers } })).json()
     return { server, get }
@@ -26,6 +27,14 @@ anyDatabase('the lists of models', (_fresh, kind) => {
     expect((await get('/v1/models/gpt-5.4')).created).toBe(seconds('2026-03-05'))
     const anthropic = await get('/v1/models', { 'anthropic-version': '2023-06-01' })
     expect(anthropic.data[0].created_at).toBe('2024-10-22T00:00:00.000Z')
+  })
+
+  it('have no model without a price, of which every call would be refused', async () => {
+    const { get } = await lists('gpt-5.4,my-own', {}, pricedStage)
+    expect((await get('/v1/models')).data.map(({ id }: { id: string }) => id)).toEqual(['gpt-5.4'])
+    expect((await get('/v1/models', { 'anthropic-version': '2023-06-01' })).data).toMatchObject([{ id: 'gpt-5.4' }])
+    expect((await get('/v1beta/models')).models).toMatchObject([{ name: 'models/gpt-5.4' }])
+    expect((await get('/v1/models/my-own')).error).toMatchObject({ code: 'model_not_found' })
   })
 
   it('name only the methods of the Gemini API that a model has', async () => {

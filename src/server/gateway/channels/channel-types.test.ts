@@ -20,6 +20,6 @@ it('every newest model of a provider has a price', () => {
 
 it('a type without newest models offers all of its models', () => {
   for (const { models, newest } of listChannelTypes()) expect(newest.length).toBeLessThanOrEqual(Math.max(models.length, 20))
-  const cohere = listChannelTypes().find(({ key }) => key === 'cohere')
-  expect(cohere?.newest).toEqual(cohere?.models)
+  const jina = listChannelTypes().find(({ key }) => key === 'jina')
+  expect(jina?.newest).toEqual(jina?.models)
 })

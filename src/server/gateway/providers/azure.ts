@@ -1,5 +1,5 @@
 import { addressPiece } from './address-piece.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { adjustForOpenai } from './openai.ts'
 import { allPaths, defineProvider, pathOf, same, withModel } from './openai-compatible.ts'
 import { passedHeaders } from './passed-headers.ts'
@@ -23,6 +23,7 @@ export const azure: Provider = defineProvider({
   docs: 'https://learn.microsoft.com/azure/ai-services/openai/reference',
   needsBaseUrl: true,
   models: models.openai,
+  newest: newest.azure,
   priceVendor: 'azure',
   namesDeployments: true,
   traceName: 'azure.ai.openai',

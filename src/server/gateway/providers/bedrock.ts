@@ -4,7 +4,7 @@ import { addressPiece } from './address-piece.ts'
 import { type AwsIdentity, signForAws } from './aws-signature.ts'
 import { hostedMessages, isClaude } from './hosted-messages.ts'
 import { messagesHostOf } from './messages-hosts.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { bearer, defineProvider, pathOf, same } from './openai-compatible.ts'
 import type { Provider } from './provider.ts'
 
@@ -30,6 +30,7 @@ export const bedrock = defineProvider({
   color: 'indigo',
   docs: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/welcome.html',
   models: models.bedrock,
+  newest: newest.bedrock,
   priceVendor: 'aws',
   traceName: 'aws.bedrock',
   keyFormat: {

@@ -1,6 +1,6 @@
 import { addressPieces } from './address-piece.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
 
 const speaks = { 'openai.chat': '/chat/completions', 'openai.embeddings': '/embeddings', 'cloudflare.run': '/run' }
@@ -13,6 +13,7 @@ export const cloudflare = defineProvider({
   docs: 'https://developers.cloudflare.com/workers-ai/configuration/open-ai-compatibility/',
   baseUrl: 'https://api.cloudflare.com',
   models: models.cloudflare,
+  newest: newest.cloudflare,
   priceVendor: 'cloudflare',
   otherLabel: { zh: '账户 ID', en: 'Account ID' },
   speaks,

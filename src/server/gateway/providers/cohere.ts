@@ -1,4 +1,4 @@
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { defineProvider, same } from './openai-compatible.ts'
 
 /**
@@ -13,6 +13,7 @@ export const cohere = defineProvider({
   docs: 'https://docs.cohere.com/reference/chat',
   baseUrl: 'https://api.cohere.com',
   models: models.cohere,
+  newest: newest.cohere,
   priceVendor: 'cohere',
   speaks: { 'cohere.chat': '/v2/chat', 'cohere.embed': '/v2/embed', 'cohere.rerank': '/v2/rerank' },
   quirks: { replayReasoning: 'tool-turns' },

@@ -185,4 +185,26 @@ export const newest = Object.freeze({
   volcengine: names(`
     doubao-seed-2-1-pro-260915 doubao-seed-2-1-lite-260915
   `),
+  azure: names(`
+    gpt-6.1-sol gpt-6.1-terra gpt-6-luna gpt-6-astra gpt-5.6-sol gpt-5.4-mini gpt-image-2 text-embedding-3-small
+    text-embedding-3-large
+  `),
+  bedrock: names(`
+    global.anthropic.claude-opus-5-5 global.anthropic.claude-sonnet-5-5 global.anthropic.claude-haiku-5-5
+    global.anthropic.claude-fable-5-2 global.amazon.nova-2-lite-v1:0 meta.llama4-maverick-17b-instruct-v1:0
+  `),
+  vertex: names(`
+    claude-opus-5-5 claude-sonnet-5-5 claude-haiku-5-5 claude-fable-5-2 gemini-4-argon gemini-3.8-flash gemini-3.5-flash-lite
+    gemini-nano-banana-2.1 gemini-embedding-001
+  `),
+  cohere: names(`
+    command-a-03-2025 command-r7b-12-2024 embed-v4.0 rerank-v5.0-pro
+  `),
+  perplexity: names(`
+    sonar sonar-pro sonar-reasoning-pro sonar-deep-research
+  `),
+  cloudflare: names(`
+    @cf/zai-org/glm-5.3 @cf/moonshotai/kimi-k2.7-code @cf/deepseek-ai/deepseek-v4.1-flash-1017 @cf/qwen/qwen3.8-27b
+    @cf/openai/gpt-oss-120b @cf/meta/llama-3.3-70b-instruct-fp8-fast @cf/baai/bge-m3
+  `),
 })

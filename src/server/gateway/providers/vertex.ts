@@ -6,7 +6,7 @@ import { isImagen } from './gemini.ts'
 import { googleTokenExchange, readGoogleAccount } from './google-account.ts'
 import { hostedMessages, isClaude } from './hosted-messages.ts'
 import { messagesHostOf } from './messages-hosts.ts'
-import { models } from './models.ts'
+import { models, newest } from './models.ts'
 import { bearer, defineProvider, pathOf, same } from './openai-compatible.ts'
 import type { Upstream } from './provider.ts'
 
@@ -36,6 +36,7 @@ export const vertex = defineProvider({
   color: 'blue',
   docs: 'https://cloud.google.com/vertex-ai/docs/reference/rest',
   models: models.vertex,
+  newest: newest.vertex,
   priceVendor: 'google',
   traceName: 'gcp.vertex_ai',
   keyFormat: {

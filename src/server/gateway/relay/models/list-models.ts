@@ -11,7 +11,7 @@ import type { ClientExchange } from '../http/client-exchange.ts'
 import { modelKind } from './probe.ts'
 
 /** The parts that listing models uses. */
-type ListParts = CallerParts & Pick<GatewayParts, 'channels' | 'now' | 'priceBook'>
+type ListParts = CallerParts & Pick<GatewayParts, 'catalog' | 'channels' | 'now' | 'priceBook'>
 
 /** `GET /v1/models`: the models that this key can use, in the shape of the caller's dialect. */
 export async function listModels(app: ListParts, call: ClientExchange): Promise<void> {
@@ -57,9 +57,14 @@ export async function showModel(app: ListParts, call: ClientExchange, model: str
   sendJson(call, shapes[call.dialect]?.() ?? openAiModel(app, model))
 }
 
-function usableModels(app: Pick<GatewayParts, 'channels' | 'options'>, caller: RelayCaller): string[] {
-  const names = listedModels(app, groupsToTry(app.options.current, caller))
-  return names.filter((name) => caller.modelLimits === null || caller.modelLimits.has(name))
+/** The models that a caller may use. A call of a model without a price is refused unless the site or its user accepts that. */
+function usableModels(app: Pick<GatewayParts, 'catalog' | 'channels' | 'options'>, caller: RelayCaller): string[] {
+  const { catalog, options } = app
+  const names = listedModels(app, groupsToTry(options.current, caller))
+  const takesUnpriced = caller.acceptsUnpriced || options.current.SelfUseModeEnabled
+  return names
+    .filter((name) => caller.modelLimits === null || caller.modelLimits.has(name))
+    .filter((name) => takesUnpriced || catalog.modelPriceOf(name) !== undefined)
 }
 
 /** SDKs require a number. This is the customary one, for models without a release date in their name or in the price data. */
