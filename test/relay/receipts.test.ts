@@ -20,6 +20,42 @@ async function upstream(reply: string) {
   return { url, sent }
 }
 
+describe('a history that ends in a turn of the model', () => {
+  const opus = 'claude-opus-4-6'
+  const reply = JSON.stringify({
+    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: opus, stop_reason: 'end_turn', stop_sequence: null },
+    content: [{ type: 'text', text: 'high.' }],
+    usage: { input_tokens: 20, output_tokens: 5 },
+  })
+  const question = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Tide?' }] }
+  const thought = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'I look it up.' }] }
+  const part = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It is' }] }
+
+  it.each([false, true])('is followed by a request to continue, which is named (streamed: %s)', async (stream) => {
+    const { url, sent } = await upstream(reply)
+    const { server, token } = await sharedStage(url, { type: 14, models: opus })
+    const again = { model: opus, input: [question, thought, part], stream }
+    const answer = await ask(server, token.key, again, '/v1/responses')
+    expect([answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([200, 'input.last'])
+    expect(sent[0]?.messages).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', content: [{ text: 'It is' }] },
+      { role: 'user', content: [{ text: 'Continue.' }] },
+    ])
+    const strict = await addToken(server, { strict_translation: true })
+    const refused = await ask(server, strict.key, again, '/v1/responses')
+    expect([refused.status, sent.length]).toEqual([400, 1])
+    expect(refused.text).toContain('input.last')
+  })
+
+  it('is answered without its reasoning when it has nothing else', async () => {
+    const { url, sent } = await upstream(reply)
+    const { server, token } = await sharedStage(url, { type: 14, models: opus })
+    const answer = await ask(server, token.key, { model: opus, input: [question, thought] }, '/v1/responses')
+    expect([answer.status, sent[0]?.messages]).toMatchObject([200, [{ role: 'user', content: [{ text: 'Tide?' }] }]])
+  })
+})
+
 describe('an output limit that is raised', () => {
   const opus = 'claude-opus-4-5'
   const message = (output_tokens: number) =>
