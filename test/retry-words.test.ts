@@ -22,7 +22,7 @@ const cases: readonly Case[] = clients.flatMap((client) =>
 const nameOf = ({ client, failure: { kind }, error }: Case) => `${client.name}: ${kind} (${error.dialect}, ${error.place})`
 const obedient = ['openai (npm)', '@anthropic-ai/sdk', 'Claude Code']
 /** Clients that repeat nothing after a stream has begun. */
-const silent = ['openai (npm)', '@anthropic-ai/sdk', '@google/genai with retryOptions', 'Qwen Code']
+const silent = ['openai (npm)', '@anthropic-ai/sdk', '@google/genai with retryOptions', 'Qwen Code', 'Gemini CLI']
 
 describe('an error that a repeated request meets again', () => {
   const lasting = cases.filter((each) => each.failure.isLasting)

@@ -11,7 +11,10 @@ export interface ErrorKind {
   readonly onConsole?: 'status'
   /** The OpenAI `type` of the error; the dialects derive theirs from the status when this is absent. */
   readonly type?: string
-  /** A client must not repeat the same request at once: sent as `x-should-retry: false`. */
+  /**
+   * A client must not repeat the same request at once, although its status suggests it: sent as `x-should-retry: false`. Statuses of the
+   * caller's mistakes say so by themselves.
+   */
   readonly final?: true
 }
 
