@@ -2,7 +2,7 @@ import type { JsonObject } from '../protocols/wire-format.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { siliconflowBalance } from './balances.ts'
 import { documentsAsTexts, requestFloats, withDirectCalls } from './direct-calls.ts'
-import { models, newest } from './models.ts'
+import { models } from './models.ts'
 import { defineProvider, mediaPaths, openaiPaths, same } from './openai-compatible.ts'
 
 /** Vendors that speak OpenAI's dialect and differ in address, paths, models and known quirks only. */
@@ -44,7 +44,6 @@ export const perplexity = defineProvider({
   docs: 'https://docs.perplexity.ai/api-reference',
   baseUrl: 'https://api.perplexity.ai',
   models: models.perplexity,
-  newest: newest.perplexity,
   priceVendor: 'perplexity',
   offered: false,
   speaks: { 'openai.chat': '/chat/completions' },

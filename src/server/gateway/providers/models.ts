@@ -200,9 +200,6 @@ export const newest = Object.freeze({
   cohere: names(`
     command-a-03-2025 command-r7b-12-2024 embed-v4.0 rerank-v5.0-pro
   `),
-  perplexity: names(`
-    sonar sonar-pro sonar-reasoning-pro sonar-deep-research
-  `),
   cloudflare: names(`
     @cf/zai-org/glm-5.3 @cf/moonshotai/kimi-k2.7-code @cf/deepseek-ai/deepseek-v4.1-flash-1017 @cf/qwen/qwen3.8-27b
     @cf/openai/gpt-oss-120b @cf/meta/llama-3.3-70b-instruct-fp8-fast @cf/baai/bge-m3
