@@ -218,6 +218,26 @@ export function textAt(value: JsonObject, key: string): string {
   return typeof member === 'string' ? member : ''
 }
 
+/**
+ * A text of an answer, whatever its type: hosts answer with an object where JSON was requested, with a list of texts, or with a number.
+ * Anything else than text becomes JSON; '' when there is nothing.
+ */
+export function answerAt(value: JsonObject, key: string): string {
+  return answerText(value[key])
+}
+
+/** `answerAt` of a value. */
+export function answerText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value === undefined || value === null) return ''
+  if (!Array.isArray(value) || !value.every(isPieceOfText)) return JSON.stringify(value)
+  return value.map((piece) => (typeof piece === 'string' ? piece : textAt(piece, 'text'))).join('')
+}
+
+function isPieceOfText(value: unknown): value is string | JsonObject {
+  return typeof value === 'string' || (isObject(value) && typeof value.text === 'string')
+}
+
 /** A token count as reported; 0 when it is absent or invalid. */
 export function countAt(value: JsonObject | undefined, key: string): number {
   const member = value?.[key]

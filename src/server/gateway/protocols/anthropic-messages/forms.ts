@@ -1,5 +1,5 @@
 import { cutInputObject, inputObject } from '../tool-input.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { answerAt, answerText, arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /** Converts a Messages reply between its two forms: one object, and the events of a stream without the terminal event. */
 export function replayMessage(reply: JsonObject): JsonObject[] {
@@ -11,7 +11,7 @@ export function replayMessage(reply: JsonObject): JsonObject[] {
     stop_sequence: null,
     usage: usage ?? { input_tokens: 0, output_tokens: 0 },
   }
-  const blocks = arrayAt(reply, 'content').filter(isObject)
+  const blocks = arrayAt(reply, 'content').map((block) => (isObject(block) ? block : { type: 'text', text: answerText(block) }))
   return [
     { type: 'message_start', message: start },
     ...blocks.flatMap(blockEvents),
@@ -36,7 +36,7 @@ function blockEvents(block: JsonObject, index: number): JsonObject[] {
 function openBlock(block: JsonObject): { start: JsonObject; deltas: JsonObject[] } {
   switch (block.type) {
     case 'text':
-      return { start: { ...block, text: '' }, deltas: [{ type: 'text_delta', text: textAt(block, 'text') }] }
+      return { start: { ...block, text: '' }, deltas: [{ type: 'text_delta', text: answerAt(block, 'text') }] }
     case 'tool_use':
     case 'server_tool_use':
       return {

@@ -1,6 +1,6 @@
 import type { ReadContext } from '../codec.ts'
 import type { Citation, ReplyEvent } from '../reply-events.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { answerAt, arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 type Kind = 'text' | 'reasoning' | 'tool-call' | 'hidden'
 
@@ -47,7 +47,7 @@ export class ReplyBlocks {
       case 'text': {
         const block = this.#begin(key, 'text')
         block.citations.push(...arrayAt(content, 'citations').filter(isObject))
-        return [...events, ...this.#say(block, textAt(content, 'text'))]
+        return [...events, ...this.#say(block, answerAt(content, 'text'))]
       }
       case 'thinking': {
         const block = this.#begin(key, 'reasoning')
@@ -71,7 +71,7 @@ export class ReplyBlocks {
   delta(key: unknown, delta: JsonObject): ReplyEvent[] {
     switch (delta.type) {
       case 'text_delta':
-        return this.#sayAs(key, 'text', textAt(delta, 'text'))
+        return this.#sayAs(key, 'text', answerAt(delta, 'text'))
       case 'thinking_delta':
         return this.#sayAs(key, 'reasoning', textAt(delta, 'thinking'))
       case 'input_json_delta': {

@@ -4,7 +4,7 @@ import { withTotal } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
-import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { answerAt, areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /** A non-streamed reply of Converse. Source: protocols notes 2.7. */
 export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
@@ -78,7 +78,7 @@ class Blocks {
   }
 
   more(index: number, delta: JsonObject): void {
-    const text = textAt(delta, 'text')
+    const text = answerAt(delta, 'text')
     this.#textLength += text.length
     this.#builder.text(text)
     const reasoning = objectAt(delta, 'reasoningContent')

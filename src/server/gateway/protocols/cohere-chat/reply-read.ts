@@ -3,15 +3,14 @@ import type { EventReader, ReadContext } from '../codec.ts'
 import { cachedKinds, placeTotals } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
-import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { answerAt, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /** The plan before tool calls is reasoning: it is not addressed to the reader. */
 export function readReply(reply: JsonObject, { newCallId }: ReadContext): ReplyEvent[] {
   return wholeReply((builder) => {
     const message = objectAt(reply, 'message')
     if (!message) return builder.fail(errorFacts(textAt(reply, 'message') || 'the upstream sent no valid answer'))
-    for (const piece of arrayAt(message, 'content').filter(isObject)) readPiece(builder, piece)
-    builder.text(textAt(message, 'content'))
+    for (const piece of contentOf(message)) readPiece(builder, piece)
     builder.reasoning(textAt(message, 'tool_plan'))
     for (const call of arrayAt(message, 'tool_calls').filter(isObject)) {
       const called = objectAt(call, 'function') ?? {}
@@ -68,8 +67,14 @@ export function readStreamEvents({ newCallId }: ReadContext): EventReader {
 }
 
 function readPiece(builder: ReplyBuilder, piece: JsonObject): void {
-  builder.reasoning(textAt(piece, 'thinking'))
-  builder.text(textAt(piece, 'text'))
+  builder.reasoning(answerAt(piece, 'thinking'))
+  builder.text(answerAt(piece, 'text'))
+}
+
+/** Compatible hosts have a text in place of the list, or of a part of it. */
+function contentOf({ content }: JsonObject): JsonObject[] {
+  const pieces = Array.isArray(content) ? content : [content]
+  return pieces.map((piece) => (isObject(piece) ? piece : { text: piece }))
 }
 
 /** Finish reason and usage are together, at the top level of a non-streamed reply or in the last event. */

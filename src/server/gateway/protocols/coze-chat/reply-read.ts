@@ -3,7 +3,7 @@ import type { EventReader } from '../codec.ts'
 import { withTotal } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
-import { countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+import { answerAt, countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /** A single object in place of a stream is an error: its `code` is not 0, under HTTP 200. */
 export function readReply(reply: JsonObject): ReplyEvent[] {
@@ -20,10 +20,10 @@ export function readStreamEvents(): EventReader {
       case 'conversation.message.delta':
         if (textAt(data, 'type') !== 'answer') return
         sent.add(textAt(data, 'id'))
-        builder.reasoning(textAt(data, 'reasoning_content'))
-        return builder.text(textAt(data, 'content'))
+        builder.reasoning(answerAt(data, 'reasoning_content'))
+        return builder.text(answerAt(data, 'content'))
       case 'conversation.message.completed':
-        if (textAt(data, 'type') === 'answer' && !sent.has(textAt(data, 'id'))) builder.text(textAt(data, 'content'))
+        if (textAt(data, 'type') === 'answer' && !sent.has(textAt(data, 'id'))) builder.text(answerAt(data, 'content'))
         return
       case 'conversation.chat.completed':
         return readEnd(builder, data)

@@ -3,7 +3,7 @@ import type { EventReader } from '../codec.ts'
 import { withTotal } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
-import { areCounts, countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+import { answerAt, areCounts, countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /** A chat's text is in `answer`, a workflow's in `data.outputs`; an error has a `code`. */
 export function readReply(reply: JsonObject): ReplyEvent[] {
@@ -25,9 +25,9 @@ export function readStreamEvents(): EventReader {
     switch (textAt(data, 'event') || name) {
       case 'message':
       case 'agent_message':
-        return builder.text(textAt(data, 'answer'))
+        return builder.text(answerAt(data, 'answer'))
       case 'text_chunk':
-        return builder.text(textAt(objectAt(data, 'data') ?? {}, 'text'))
+        return builder.text(answerAt(objectAt(data, 'data') ?? {}, 'text'))
       case 'message_file':
         if (textAt(data, 'belongs_to') === 'user' || textAt(data, 'url') === '') return
         return builder.text(`\n![${textAt(data, 'type') || 'file'}](${textAt(data, 'url')})\n`)
@@ -49,7 +49,7 @@ export function readStreamEvents(): EventReader {
  */
 function readReplacement(builder: ReplyBuilder, data: JsonObject): void {
   if (builder.hasOutput) builder.stop('content-filter')
-  else builder.text(textAt(data, 'answer'))
+  else builder.text(answerAt(data, 'answer'))
 }
 
 function readEnd(builder: ReplyBuilder, end: JsonObject): void {

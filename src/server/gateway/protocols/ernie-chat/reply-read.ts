@@ -4,7 +4,7 @@ import { withTotal } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
-import { areCounts, countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+import { answerAt, areCounts, countAt, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
 
 /** A non-streamed reply has the form of a stream event with the complete text, without `is_end`. */
 export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
@@ -21,7 +21,7 @@ export function readStreamEvents(context: ReadContext): EventReader {
 
 function readPiece(builder: ReplyBuilder, piece: JsonObject, { newCallId }: ReadContext): void {
   if (piece.error_code !== undefined) builder.fail(readError(piece))
-  builder.text(textAt(piece, 'result'))
+  builder.text(answerAt(piece, 'result'))
   const call = objectAt(piece, 'function_call')
   if (call && textAt(call, 'name') !== '') {
     builder.call({ callId: newCallId(), name: textAt(call, 'name'), input: inputText(call.arguments) })

@@ -3,7 +3,7 @@ import type { ReadContext } from '../codec.ts'
 import { base64Source } from '../media.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { answerAt, answerText, arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { readGeminiError } from './errors.ts'
 import { type Outcome, readFinishReason } from './finish-reasons.ts'
 import { placeOf, readSupports, type Support, supportsMax } from './grounding.ts'
@@ -102,7 +102,7 @@ export class ReplyReader {
   }
 
   #readCandidate(candidate: JsonObject): void {
-    const parts = arrayAt(objectAt(candidate, 'content') ?? {}, 'parts').filter(isObject)
+    const parts = partsOf(candidate.content)
     const isNew = this.#noteSupports(readSupports(candidate))
     const outcome = readFinishReason(candidate.finishReason)
     const isStopped = outcome === undefined || outcome === 'stop'
@@ -271,7 +271,13 @@ function textOf(part: JsonObject): string {
   const transcription = objectAt(part, 'audioTranscription')
   if (code) return `\n\`\`\`${textAt(code, 'language').toLowerCase()}\n${textAt(code, 'code').trimEnd()}\n\`\`\`\n`
   if (result) return `\n\`\`\`\n${textAt(result, 'output').trimEnd()}\n\`\`\`\n`
-  return transcription ? textAt(transcription, 'text') : textAt(part, 'text')
+  return transcription ? textAt(transcription, 'text') : answerAt(part, 'text')
+}
+
+/** Compatible hosts have a text in place of the content, or of a part. */
+function partsOf(content: unknown): JsonObject[] {
+  const parts = isObject(content) ? arrayAt(content, 'parts') : content ? [content] : []
+  return parts.map((part) => (isObject(part) ? part : { text: answerText(part) }))
 }
 
 function brokenReply(word: string, explanation: string) {

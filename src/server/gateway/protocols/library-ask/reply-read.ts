@@ -1,7 +1,7 @@
 import type { EventReader } from '../codec.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
-import { arrayAt, countAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { answerAt, arrayAt, countAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 
 export function readReply(reply: JsonObject): ReplyEvent[] {
   return wholeReply((builder) => {
@@ -17,7 +17,7 @@ export function readStreamEvents(): EventReader {
 
 /** The documents arrive with the last chunk: they are citations for the whole text. */
 function readPiece(builder: ReplyBuilder, piece: JsonObject): void {
-  builder.text(textAt(piece, 'content'))
+  builder.text(answerAt(piece, 'content'))
   for (const { url, title } of arrayAt(piece, 'documents').filter(isObject).map(readDocument))
     if (url !== '') builder.cite({ url, title, start: 0, end: 0 })
   if (piece.finish !== true) return

@@ -3,7 +3,7 @@ import type { EventReader, ReadContext } from '../codec.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
-import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { answerAt, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /** A non-streamed reply has the form of the last line, with the complete message. */
 export function readReply(reply: JsonObject, context: ReadContext): ReplyEvent[] {
@@ -19,8 +19,8 @@ function readLine(reply: ReplyBuilder, line: JsonObject, { newCallId }: ReadCont
   if (error !== '') reply.fail(errorFacts(error))
 
   const message = objectAt(line, 'message') ?? {}
-  reply.reasoning(textAt(message, 'thinking'))
-  reply.text(textAt(message, 'content'))
+  reply.reasoning(answerAt(message, 'thinking'))
+  reply.text(answerAt(message, 'content'))
   for (const call of arrayAt(message, 'tool_calls').filter(isObject)) {
     const called = objectAt(call, 'function') ?? {}
     const callId = textAt(call, 'id') || newCallId()

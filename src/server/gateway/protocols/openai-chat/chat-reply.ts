@@ -4,8 +4,18 @@ import type { ReadContext } from '../codec.ts'
 import { base64Source, readMediaUrl } from '../media.ts'
 import { errorFacts, ReplyBuilder } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
-import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt, type UpstreamErrorFacts } from '../wire-format.ts'
+import {
+  answerAt,
+  arrayAt,
+  countAt,
+  isObject,
+  type JsonObject,
+  objectAt,
+  textAt,
+  type UpstreamErrorFacts,
+} from '../wire-format.ts'
 import { readReportedUsage } from './chat.ts'
+import { contentParts, thinkingText } from './content-parts.ts'
 import { ChatCalls } from './read-calls.ts'
 import { thoughtSignature } from './read-past-reasoning.ts'
 import { ChatThoughts } from './read-thoughts.ts'
@@ -166,7 +176,7 @@ export class ChatReply {
       else this.#tagged(this.#spoken(this.#marked === '' ? content : content.replace(/^<\/thought>/, '')))
       return
     }
-    if (Array.isArray(content)) for (const part of content) this.#part(part)
+    for (const part of contentParts(content)) this.#part(part)
   }
 
   /**
@@ -185,12 +195,20 @@ export class ChatReply {
     this.#tagged(this.#spoken(answer))
   }
 
-  #part(part: unknown): void {
-    if (!isObject(part)) return
-    if (part.type === 'thinking') this.#think(textAt(part, 'thinking') || arrayAt(part, 'thinking').map(textOf).join(''))
-    else if (part.type === 'refusal') this.#refuse(textAt(part, 'refusal'))
-    else if (part.type === 'image_url') this.#image(part)
-    else this.#tagged(this.#spoken(textAt(part, 'text')))
+  #part(part: JsonObject): void {
+    switch (part.type) {
+      case 'thinking':
+        return this.#think(thinkingText(part))
+      case 'refusal':
+        return this.#refuse(textAt(part, 'refusal'))
+      case 'image_url':
+        return this.#image(part)
+      case 'text':
+      case 'output_text':
+        return this.#tagged(this.#spoken(answerAt(part, 'text')))
+      default:
+        this.#lose?.(`content.${textAt(part, 'type')}`)
+    }
   }
 
   #tagged(text: string): void {
@@ -326,10 +344,6 @@ const brokenWords: ReadonlySet<string> = new Set(['insufficient_system_resource'
 
 function isMarkedThought(delta: JsonObject): boolean {
   return objectAt(objectAt(delta, 'extra_content') ?? {}, 'google')?.thought === true
-}
-
-function textOf(part: unknown): string {
-  return isObject(part) ? textAt(part, 'text') : ''
 }
 
 function isSame({ tier, toolCalls, ...one }: Usage, other: Usage): boolean {

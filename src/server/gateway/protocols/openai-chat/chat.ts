@@ -16,6 +16,7 @@ import { readReplyFees } from '../reply-fees.ts'
 import { tierAsked, tierServed } from '../tiers.ts'
 import { readCached, readCacheWrites, readReasoning } from '../usage-names.ts'
 import {
+  answerAt,
   areCounts,
   arrayAt,
   countAt,
@@ -27,6 +28,7 @@ import {
   type UpstreamErrorFacts,
   type WireFormat,
 } from '../wire-format.ts'
+import { contentText } from './content-parts.ts'
 import { readErrorInChoices, readOpenAiError } from './errors.ts'
 import { FinishOfCalls, withFinishOfCalls } from './finish-of-calls.ts'
 import { gatherChat, replayChat, reportedUsage } from './forms.ts'
@@ -202,11 +204,10 @@ function hasContent({ role, ...delta }: JsonObject): boolean {
 
 function messageText(message: JsonObject): string {
   const parts = [
-    textAt(message, 'content'),
-    textAt(message, 'reasoning_content') || textAt(message, 'reasoning'),
+    contentText(message.content),
+    answerAt(message, 'reasoning_content') || textAt(message, 'reasoning'),
     textAt(message, 'refusal'),
   ]
-  for (const part of arrayAt(message, 'content')) parts.push(...textsOf([part]))
   for (const call of [message.function_call, ...arrayAt(message, 'tool_calls')].filter(isObject)) {
     const called = toolMemberOf(call).called ?? call
     parts.push(textAt(called, 'name'), textAt(called, 'arguments'), textAt(called, 'input'))

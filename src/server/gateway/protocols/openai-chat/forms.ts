@@ -1,4 +1,5 @@
-import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { answerAt, arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { joinedContent, plainContent } from './content-parts.ts'
 import { toolMemberOf } from './tool-member.ts'
 
 /**
@@ -30,15 +31,15 @@ function deltaOf(message: JsonObject): JsonObject {
   const kept = Object.entries(message).filter(([key, value]) => value !== null && key !== 'tool_calls')
   return {
     role: 'assistant',
-    content: '',
     ...Object.fromEntries(kept),
+    content: plainContent(message.content),
     ...(calls.length > 0 ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : {}),
   }
 }
 
 /** Assembles one completion from the chunks of a stream. */
 export function gatherChat(chunks: readonly JsonObject[]): JsonObject {
-  const choices = new Map<number, { message: Record<string, unknown>; finish_reason: unknown }>()
+  const choices = new Map<number, Choice>()
   let head: JsonObject = {}
   let usage: unknown
 
@@ -49,8 +50,7 @@ export function gatherChat(chunks: readonly JsonObject[]): JsonObject {
     for (const piece of Array.isArray(pieces) ? pieces.filter(isObject) : []) {
       const index = numberOr(piece.index, 0)
       const choice = choices.get(index) ?? { message: { role: 'assistant', content: null }, finish_reason: null }
-      addDelta(choice.message, objectAt(piece, 'delta') ?? {})
-      choice.finish_reason = piece.finish_reason || choice.finish_reason
+      addPiece(choice, piece)
       choices.set(index, choice)
     }
   }
@@ -58,9 +58,42 @@ export function gatherChat(chunks: readonly JsonObject[]): JsonObject {
   return { ...head, object: 'chat.completion', choices: whole, ...(usage ? { usage } : {}) }
 }
 
+type Choice = Record<string, unknown> & { readonly message: Record<string, unknown> }
+
+/** Members of hosts beside the delta are kept: their last value that is not null. */
+function addPiece(choice: Choice, piece: JsonObject): void {
+  for (const [key, value] of Object.entries(piece)) {
+    if (key === 'delta') addDelta(choice.message, objectAt(piece, key) ?? {})
+    else if (key === 'logprobs' && isObject(value)) choice[key] = joinedLists(objectAt(choice, key), value)
+    else if (key === 'message' && isObject(value)) addMessage(choice.message, piece, value)
+    else if (key === 'finish_reason') choice[key] = value || choice[key]
+    else if (value !== null && !unjoined.has(key)) choice[key] = value
+  }
+}
+
+const unjoined: ReadonlySet<string> = new Set(['index', 'usage', '__proto__'])
+
+/** Some hosts send a whole message in place of deltas; others repeat earlier content in it. */
+function addMessage(message: Record<string, unknown>, piece: JsonObject, whole: JsonObject): void {
+  if (!isObject(piece.delta) && message.content === null && message.tool_calls === undefined) addDelta(message, whole)
+}
+
+/** Log probabilities: the lists of both. */
+function joinedLists(before: JsonObject | undefined, more: JsonObject): JsonObject {
+  if (!before) return more
+  return Object.fromEntries(
+    [...new Set([...Object.keys(before), ...Object.keys(more)])].map((key) => {
+      const lists = [before[key], more[key]].filter(Array.isArray)
+      return [key, lists.length > 0 ? lists.flat() : (more[key] ?? before[key])]
+    }),
+  )
+}
+
 function addDelta(message: Record<string, unknown>, delta: JsonObject): void {
   for (const [key, value] of Object.entries(delta)) {
-    if (key === 'tool_calls') message[key] = withCalls(arrayAt(message, key), arrayAt(delta, key).filter(isObject))
+    if (key === 'content') message[key] = value === null || value === undefined ? message[key] : joinedContent(message[key], value)
+    else if (key === 'function_call' && isObject(value)) message[key] = joinedInput(objectAt(message, key) ?? {}, value)
+    else if (key === 'tool_calls') message[key] = withCalls(arrayAt(message, key), arrayAt(delta, key).filter(isObject))
     else if (typeof value === 'string' && key !== 'role') message[key] = textAt(message, key) + value
     else if (Array.isArray(value)) message[key] = [...arrayAt(message, key), ...value]
     else if (isObject(value) && key === 'audio') message[key] = joinedAudio(objectAt(message, key) ?? {}, value)
@@ -87,10 +120,13 @@ function joinedAudio(audio: JsonObject, piece: JsonObject): JsonObject {
 /** Id and name are sent once, the arguments in pieces. */
 function joinedCall(call: JsonObject, piece: JsonObject): JsonObject {
   const kind = toolMemberOf(call).isCustom ? 'custom' : 'function'
-  const [had, more] = [objectAt(call, kind) ?? {}, objectAt(piece, kind) ?? {}]
+  return { ...call, [kind]: joinedInput(objectAt(call, kind) ?? {}, objectAt(piece, kind) ?? {}) }
+}
+
+function joinedInput(had: JsonObject, more: JsonObject): JsonObject {
   const texts = ['arguments', 'input'].filter((key) => key in had || key in more)
-  const joined = Object.fromEntries(texts.map((key) => [key, textAt(had, key) + textAt(more, key)]))
-  return { ...call, [kind]: { ...had, ...joined } }
+  const joined = Object.fromEntries(texts.map((key) => [key, answerAt(had, key) + answerAt(more, key)]))
+  return { ...more, ...had, ...joined }
 }
 
 function numberOr(value: unknown, otherwise: number): number {

@@ -1,6 +1,6 @@
 import type { Opaque } from '../dialogue.ts'
 import type { ReplyBuilder } from '../reply-builder.ts'
-import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { answerAt, arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { detailsText, readThinkingBlock, sealedDetails } from './read-past-reasoning.ts'
 
 /**
@@ -89,5 +89,5 @@ export class ChatThoughts {
 }
 
 function textIn(delta: JsonObject): string {
-  return textAt(delta, 'reasoning_content') || textAt(delta, 'reasoning') || detailsText(arrayAt(delta, 'reasoning_details'))
+  return answerAt(delta, 'reasoning_content') || textAt(delta, 'reasoning') || detailsText(arrayAt(delta, 'reasoning_details'))
 }

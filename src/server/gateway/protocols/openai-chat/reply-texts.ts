@@ -1,4 +1,4 @@
-import { groupsOf, type ReplyTexts, type SeenEvents, slotsAt, type TextSlot } from '../text-slots.ts'
+import { groupsOf, type Path, type ReplyTexts, type SeenEvents, slotsAt, type TextSlot } from '../text-slots.ts'
 import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { writeChatUsage } from './usage.ts'
 
@@ -41,9 +41,17 @@ function messageSlots(choice: JsonObject, member: 'delta' | 'message', at: numbe
   const path = ['choices', at, member]
   const textIdOf = group === undefined ? () => undefined : textIdIn(group)
   const parts = arrayAt(message, 'content').flatMap((part, index) =>
-    slotsAt(part, [...path, 'content', index], ['text'], () => textIdOf('content')),
+    partSlots(part, [...path, 'content', index], () => textIdOf('content')),
   )
   return [...slotsAt(message, path, ['reasoning_content', 'reasoning', 'content', 'refusal'], textIdOf), ...parts]
+}
+
+/** A part is a text, or has one; the thinking of Mistral is a text or a list of texts. */
+function partSlots(part: unknown, path: Path, textIdOf: (key: string) => string | undefined): TextSlot[] {
+  if (typeof part === 'string') return [{ path, text: part, textId: textIdOf('content') }]
+  if (!isObject(part)) return []
+  const thoughts = arrayAt(part, 'thinking').flatMap((piece, index) => slotsAt(piece, [...path, 'thinking', index], ['text'], textIdOf))
+  return [...slotsAt(part, path, ['thinking', 'text'], textIdOf), ...thoughts]
 }
 
 function textIdIn(group: string): (key: string) => string {

@@ -1,6 +1,6 @@
 import type { ReadContext } from '../codec.ts'
 import { base64Source } from '../media.ts'
-import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { answerAt, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import type { BlockKind, Blocks } from './blocks.ts'
 import { readSealed } from './envelope.ts'
 
@@ -56,10 +56,10 @@ export class Items {
         if (payload) this.#finish(item, payload)
         break
       case 'response.output_text.delta':
-        this.#say(item, part, textBlock, textAt(data, 'delta'))
+        this.#say(item, part, textBlock, answerAt(data, 'delta'))
         break
       case 'response.output_text.done':
-        this.#sayRest(item, part, textBlock, textAt(data, 'text'))
+        this.#sayRest(item, part, textBlock, answerAt(data, 'text'))
         break
       case 'response.output_text.annotation.added':
         this.#cite(item, part, objectAt(data, 'annotation'))
@@ -122,7 +122,7 @@ export class Items {
     item.type ||= textAt(payload, 'type')
     switch (item.type) {
       case 'message':
-        for (const [at, part] of arrayAt(payload, 'content').entries()) if (isObject(part)) this.#finishPart(item, `${at}`, part)
+        for (const [at, part] of partsOf(payload).entries()) this.#finishPart(item, `${at}`, part)
         break
       case 'reasoning':
         this.#finishReasoning(item, payload)
@@ -148,7 +148,7 @@ export class Items {
       return
     }
     if (payload.type === 'refusal') this.#sayRest(item, part, refusalBlock, textAt(payload, 'refusal'))
-    else this.#sayRest(item, part, textBlock, textAt(payload, 'text'))
+    else this.#sayRest(item, part, textBlock, answerAt(payload, 'text'))
     const annotations = arrayAt(payload, 'annotations')
     for (const annotation of annotations.slice(item.cited.get(part) ?? 0)) {
       this.#cite(item, part, isObject(annotation) ? annotation : undefined)
@@ -250,6 +250,12 @@ export class Items {
     this.#items.set(key, item)
     return item
   }
+}
+
+/** The content of a message; compatible hosts have a text in place of the list. */
+function partsOf({ content }: JsonObject): JsonObject[] {
+  const parts = Array.isArray(content) ? content : [content]
+  return parts.map((part) => (isObject(part) ? part : { type: 'output_text', text: part }))
 }
 
 function textOf(part: unknown): string {

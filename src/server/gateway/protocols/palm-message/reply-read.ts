@@ -2,7 +2,7 @@ import type { EventReader } from '../codec.ts'
 import { readGeminiError } from '../gemini-generate/errors.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
-import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { answerAt, arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 
 export function readReply(reply: JsonObject): ReplyEvent[] {
   return wholeReply((builder) => readMessage(builder, reply))
@@ -25,7 +25,7 @@ function readMessage(builder: ReplyBuilder, reply: JsonObject): void {
     builder.fail(errorFacts('the upstream gave no candidate'))
     return
   }
-  builder.text(textAt(candidate ?? {}, 'content'))
+  builder.text(answerAt(candidate ?? {}, 'content'))
   if (candidate) builder.stop('stop')
   else builder.stop('content-filter', textAt(filter ?? {}, 'message') || textAt(filter ?? {}, 'reason'))
   builder.end()

@@ -2,7 +2,7 @@ import { noUsage } from '../../../../contract/usage.ts'
 import type { EventReader } from '../codec.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { ReplyEvent } from '../reply-events.ts'
-import { areCounts, countAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { answerText, areCounts, countAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /** The prediction in its state when it is done, or when the upstream stops waiting for it. */
 export function readReply(prediction: JsonObject): ReplyEvent[] {
@@ -18,7 +18,7 @@ function readPrediction(builder: ReplyBuilder, prediction: JsonObject): void {
   switch (textAt(prediction, 'status')) {
     case 'succeeded':
     case 'successful':
-      builder.text(outputText(prediction.output))
+      builder.text(answerText(prediction.output))
       readUsage(builder, objectAt(prediction, 'metrics'))
       builder.stop('stop')
       builder.end()
@@ -30,13 +30,6 @@ function readPrediction(builder: ReplyBuilder, prediction: JsonObject): void {
     default:
       builder.fail(errorFacts(errorText(prediction)))
   }
-}
-
-/** Streaming models send their text in pieces. */
-function outputText(output: unknown): string {
-  if (typeof output === 'string') return output
-  if (Array.isArray(output)) return output.filter((piece) => typeof piece === 'string').join('')
-  return output === null || output === undefined ? '' : JSON.stringify(output)
 }
 
 function readUsage(builder: ReplyBuilder, metrics: JsonObject | undefined): void {

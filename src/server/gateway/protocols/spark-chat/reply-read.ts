@@ -5,6 +5,7 @@ import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-bu
 import type { ReplyEvent } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
 import {
+  answerAt,
   areCounts,
   arrayAt,
   countAt,
@@ -30,8 +31,8 @@ function readFrame(builder: ReplyBuilder, frame: JsonObject, { newCallId }: Read
 
   const payload = objectAt(frame, 'payload') ?? {}
   for (const piece of arrayAt(objectAt(payload, 'choices') ?? {}, 'text').filter(isObject)) {
-    builder.reasoning(textAt(piece, 'reasoning_content'))
-    builder.text(textAt(piece, 'content'))
+    builder.reasoning(answerAt(piece, 'reasoning_content'))
+    builder.text(answerAt(piece, 'content'))
     const call = objectAt(piece, 'function_call')
     const name = call ? textAt(call, 'name') : ''
     if (name !== '') builder.call({ callId: newCallId(), name, input: inputText(call?.arguments) })
