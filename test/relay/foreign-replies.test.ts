@@ -175,7 +175,7 @@ describe('sources of a reply', () => {
 it.each(['chat', 'messages'] as const)(
   'a second message in one stream of Messages is an error for a caller of %s, and an incomplete call is not ended as complete',
   async (from) => {
-    const start = { type: 'message_start', message: message({ content: [], stop_reason: null }) }
+    const start = { type: 'message_start', message: message({ id: 'msg_0', content: [], stop_reason: null }) }
     const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} }
     const told = await answer(from, 'messages', [
       start,

@@ -137,10 +137,10 @@ export interface StreamFormat {
   /** The call of a billed tool in the event, charged when the stream ends before its usage. */
   paidCall?(data: JsonObject): PaidCall | undefined
   /**
-   * Whether the event begins the reply: a second such event is an error, so that two replies are never merged. `marks` has to match
-   * it.
+   * The id of the reply that the event begins, '' without one; undefined for any other event. A further such event is left out if it
+   * repeats the id, and otherwise an error, so that two replies are never merged. `marks` has to match it.
    */
-  begins?(data: JsonObject): boolean
+  begins?(data: JsonObject): string | undefined
   /** An error that the upstream sent inside of the stream. */
   readError(data: JsonObject): UpstreamErrorFacts | undefined
   /** An error as the last event, if this format differs from the other streams of its dialect. */

@@ -57,6 +57,21 @@ describe('cutting a byte stream into events', () => {
     })
   })
 
+  it.each([
+    ['error: {"message":"busy é"}', { error: { message: 'busy é' } }],
+    ['error:{"error":{"code":7}}', { error: { code: 7 } }],
+    ['error: too many calls', { error: { message: 'too many calls' } }],
+    ['error: "too many calls"', { error: { message: 'too many calls' } }],
+  ])('reads the field %s as an event, complete or not', (line, data) => {
+    for (const end of ['\n\n', '\r\n\r\n', '']) {
+      const bytes = Buffer.from(`data: {"text":"error: none"}\n\n${line}${end}`)
+      const { events, rest } = readAll([bytes])
+      const [first, last] = [...events, ...eventsIn(rest)]
+      expect(first).toEqual({ name: '', data: '{"text":"error: none"}' })
+      expect([last?.name, JSON.parse(last?.data ?? '')]).toEqual(['error', data])
+    }
+  })
+
   it('refuses an event over the size limit', () => {
     const blocks = new EventBlocks(10)
     expect(() => blocks.push('data: 12345678')).toThrow(RangeError)

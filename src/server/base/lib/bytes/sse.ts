@@ -2,7 +2,7 @@
  * Server-sent events as byte text: a string in which every character is one byte (Latin-1). Byte text passes through unchanged, is
  * searched several times faster than a buffer and costs no allocation outside of the heap. `EventBlocks` cuts a stream at event
  * borders; `eventsIn` reads the events of a block, with their data decoded. A border is a blank line, with LF or CRLF. Lines that end
- * in CR alone get an LF in its place.
+ * in CR alone get an LF in its place, and a field `error` becomes an event.
  */
 export class EventBlocks {
   readonly #limitBytes: number
@@ -31,7 +31,7 @@ export class EventBlocks {
     if (complete.length > this.#limitBytes) this.#requireShort(complete)
     if (this.#restBytes > 0) this.#forget()
     if (border < piece.length) this.#keep(piece.slice(border))
-    return complete
+    return withErrorEvents(complete)
   }
 
   /** The bytes after the last border. */
@@ -39,7 +39,7 @@ export class EventBlocks {
     const rest = this.#rest.join('') + this.#heldReturn
     this.#heldReturn = ''
     this.#forget()
-    return withLineFeeds(rest)
+    return wholeStream(rest)
   }
 
   #withLineFeeds(bytes: string): string {
@@ -73,9 +73,36 @@ export class EventBlocks {
 
 export class EventTooLarge extends RangeError {}
 
-/** A complete body with an LF in place of each single CR. */
-export function withLineFeeds(byteText: string): string {
+/** A complete body of events, with an LF in place of each single CR, and an event in place of each field `error`. */
+export function wholeStream(byteText: string): string {
+  return withErrorEvents(withLineFeeds(byteText))
+}
+
+function withLineFeeds(byteText: string): string {
   return byteText.includes('\r') ? byteText.replace(/\r(?!\n)/g, '\n') : byteText
+}
+
+/** Some hosts report an error in a field `error`, which the standard does not have: it becomes an event. */
+function withErrorEvents(block: string): string {
+  if (!block.includes('error:')) return block
+  return block.replace(errorField, (_, value: string) => `event: error\ndata: ${errorData(value)}`)
+}
+
+const errorField = /^error:[ \t]*([^\r\n]*)/gm
+
+/** The data of an error event, from an object or a sentence. */
+function errorData(value: string): string {
+  const error = parsed(value)
+  if (typeof error === 'object' && error !== null) return 'error' in error ? value : `{"error":${value}}`
+  return `{"error":{"message":${JSON.stringify(typeof error === 'string' ? error : value)}}}`
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
 }
 
 /**

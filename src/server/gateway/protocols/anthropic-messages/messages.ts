@@ -73,7 +73,7 @@ export const anthropicMessages: WireFormat = {
         ? textAt(objectAt(data, 'content_block') ?? {}, 'name')
         : blockText(objectAt(data, 'delta') ?? {}),
     paidCall: (data) => (data.type === 'content_block_start' ? paidCallOf(objectAt(data, 'content_block') ?? {}) : undefined),
-    begins: (data) => data.type === 'message_start',
+    begins: (data) => (data.type === 'message_start' ? textAt(objectAt(data, 'message') ?? {}, 'id') : undefined),
     readError: (data) => (data.type === 'error' || isObject(data.error) ? readAnthropicError(data) : undefined),
     replay: replayMessage,
     gather: gatherMessage,

@@ -149,6 +149,15 @@ describe('a stream of Messages', () => {
     expect(summary(streamed(begin(), call, begin(), stop('end_turn'), end)).error).toMatchObject({ status: 502 })
   })
 
+  it('[278] ignores the same beginning once more, and its usage', () => {
+    const start = { ...begin(), message: { ...begin().message, id: 'msg_1' } }
+    const again = { ...start, message: { ...start.message, usage: { input_tokens: 9000, output_tokens: 1 } } }
+    const events = streamed(start, again, open({ type: 'text', text: '' }), text('Rye.'), start, close(), stop('end_turn'), end)
+    expect(summary(events)).toMatchObject({ blocks: [{ text: 'Rye.' }], usage: { input: 25, output: 9 }, isComplete: true })
+    const other = { ...start, message: { ...start.message, id: 'msg_2' } }
+    expect(summary(streamed(start, other, stop('end_turn'), end)).error).toMatchObject({ status: 502 })
+  })
+
   it.each([
     ['end_turn', 'stop'],
     ['max_tokens', 'length'],

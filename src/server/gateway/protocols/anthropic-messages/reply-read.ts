@@ -3,7 +3,7 @@ import type { Codec, EventReader, ReadContext } from '../codec.ts'
 import { errorFacts, parseData } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { arrayAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
-import { repeatedMessageStart, replayMessage } from './forms.ts'
+import { idOf, isSameMessage, replayMessage, secondMessage } from './forms.ts'
 import { isEmptyMessage, readAnthropicError } from './messages.ts'
 import { ReplyBlocks } from './reply-blocks.ts'
 import { readMessagesUsage } from './usage.ts'
@@ -37,7 +37,8 @@ class MessageReader {
   readonly #context: ReadContext
   readonly #blocks: ReplyBlocks
   #hasStarted = false
-  #hasHead = false
+  /** The id of the message; undefined before its beginning. */
+  #headId: string | undefined
   #hasContent = false
   /** The end of the reply has a usage. */
   #isToldUsage = false
@@ -59,8 +60,8 @@ class MessageReader {
     }
     switch (event.type) {
       case 'message_start':
-        if (this.#hasHead) return this.#beganAgain()
-        this.#hasHead = true
+        if (this.#headId !== undefined) return this.#beganAgain(event)
+        this.#headId = idOf(event)
         this.#noteTransformations(objectAt(event, 'message') ?? {})
         return this.#begun(this.#readUsage(objectAt(event, 'message') ?? {}))
       case 'content_block_start':
@@ -83,10 +84,11 @@ class MessageReader {
     }
   }
 
-  /** A second message is an error, since the earlier content is not part of it. */
-  #beganAgain(): ReplyEvent[] {
+  /** A second message is an error, since the earlier content is not part of it. The same beginning once more is ignored. */
+  #beganAgain(event: JsonObject): ReplyEvent[] {
+    if (isSameMessage(this.#headId, event)) return []
     this.#isOver = true
-    return [{ type: 'error', error: errorFacts(repeatedMessageStart.error.message, { status: 502 }) }]
+    return [{ type: 'error', error: errorFacts(secondMessage.error.message, { status: 502 }) }]
   }
 
   /** After a stop reason a stream is complete even without its last event. */

@@ -1,5 +1,5 @@
 import { membersOf, spliceMembers } from '../../../base/lib/bytes/splice-json.ts'
-import { eventsIn, toByteText, withLineFeeds } from '../../../base/lib/bytes/sse.ts'
+import { eventsIn, toByteText, wholeStream } from '../../../base/lib/bytes/sse.ts'
 import { AppError } from '../../../base/lib/failure.ts'
 import { isObject, type JsonObject, type StreamFormat, type WireFormat } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
@@ -112,7 +112,7 @@ export function replyShapeOf(bytes: Buffer): Form | undefined {
  */
 function gathered({ stream }: WireFormat, body: Buffer): Buffer {
   if (!stream || replyShapeOf(body) !== 'events') return body
-  const text = withLineFeeds(body.toString('latin1'))
+  const text = wholeStream(body.toString('latin1'))
   const interceptor = new StreamInterceptor(stream, { hideUsage: false, renameTo: undefined })
   interceptor.take(text)
   if (interceptor.error) throw errorInReply(interceptor.error)

@@ -81,6 +81,26 @@ describe('passing a stream through', () => {
     expect(pass(messages, [fixture('anthropic/error_midstream.sse')]).error?.status).toBe(529)
   })
 
+  it('[280] reads an error in a field of the stream, which is no event', () => {
+    const text = fixture('anthropic/text.sse').toString()
+    const cut = text.slice(0, text.indexOf('event: message_delta'))
+    const read = pass(messages, pieces(Buffer.from(`${cut}error: {"type":"overloaded_error","message":"Try later."}\n\n`), 7))
+    expect(read.error).toMatchObject({ message: 'Try later.', status: 529 })
+    expect(read.passed).toBe(cut)
+    expect(pass(chat, [Buffer.from('error: too many calls\n\n')]).error?.message).toBe('too many calls')
+  })
+
+  it('[278] leaves out the same beginning once more, and its usage; another message is an error', () => {
+    const text = fixture('anthropic/text.sse').toString()
+    const beginning = text.slice(0, text.indexOf('event: content_block_start'))
+    const again = beginning.replace(/"input_tokens":\d+/, '"input_tokens":9000')
+    const whole = pass(messages, [Buffer.from(text)])
+    for (const at of [beginning.length, text.indexOf('event: content_block_delta')])
+      expect(pass(messages, pieces(Buffer.from(text.slice(0, at) + again + text.slice(at)), 64))).toEqual(whole)
+    const other = beginning.replace(/"id":"msg_/, '"id":"msg_other_')
+    expect(pass(messages, [Buffer.from(beginning + other + text.slice(beginning.length))]).error?.status).toBe(502)
+  })
+
   it('treats a stream without a terminal event as complete only if it had a finish reason', () => {
     const bytes = fixture('openai-chat/no_done.sse')
     expect(pass(chat, [bytes]).isComplete).toBe(true)

@@ -14,8 +14,9 @@ interface InterceptorEdit {
 
 /**
  * Observes a stream of byte text that passes through: usage, first output, errors and the end. Bytes pass unchanged with four exceptions:
- * the terminal event is withheld until the charge is durable, a usage event that the caller did not request is removed, the model name
- * is replaced by the one that the caller used, and a finish reason agrees with the calls before it. An event is parsed only when a text search finds a marker in it.
+ * the terminal event is withheld until the charge is durable, a usage event that the caller did not request is removed, so is a repeated
+ * beginning, the model name is replaced by the one that the caller used, and a finish reason agrees with the calls before it. An event is
+ * parsed only when a text search finds a marker in it.
  */
 export class StreamInterceptor implements SseInterceptor {
   usage: Usage | undefined
@@ -34,7 +35,8 @@ export class StreamInterceptor implements SseInterceptor {
   readonly #output = new OutputBuffer()
   readonly #paidCalls: PaidCall[] = []
   #isFinished = false
-  #hasBegun = false
+  /** The id of the reply; undefined before its beginning. */
+  #begunId: string | undefined
 
   constructor(format: StreamFormat, { hideUsage, renameTo, finish }: InterceptorEdit) {
     this.#format = format
@@ -125,8 +127,9 @@ export class StreamInterceptor implements SseInterceptor {
     for (const event of events) {
       const isEnd = this.#format.isTerminal(event)
       const data = parse(event.data)
-      if (data && !this.#isEmpty(event)) this.#read(data)
-      const replaced = this.#isEmpty(event) ? '' : data && this.#replacement(event, data)
+      const isRepeated = data !== undefined && this.#beginsAgain(data)
+      if (data && !isRepeated && !this.#isEmpty(event)) this.#read(data)
+      const replaced = isRepeated || this.#isEmpty(event) ? '' : data && this.#replacement(event, data)
       if (isEnd || this.error) {
         // The relay writes errors of the upstream in its own words: the original text may contain the channel's key.
         if (isEnd) this.#terminal = replaced ?? this.#terminalOf(event, block)
@@ -182,9 +185,18 @@ export class StreamInterceptor implements SseInterceptor {
     this.usage = laterUsage(this.usage, this.#format.readUsage(data, this.usage))
     this.error ??= this.#format.readError(data)
     this.hasOutput ||= this.#format.hasOutput(data)
-    if (!this.#format.begins?.(data)) return
-    if (this.#hasBegun) this.error ??= errorFacts('the upstream began a second message in one reply', { status: 502 })
-    this.#hasBegun = true
+  }
+
+  /** Whether the event repeats the beginning of the reply, which clients refuse. The beginning of another reply is an error. */
+  #beginsAgain(data: JsonObject): boolean {
+    const id = this.#format.begins?.(data)
+    if (id === undefined) return false
+    const first = this.#begunId
+    this.#begunId ??= id
+    if (first === undefined) return false
+    if (id !== '' && id === first) return true
+    this.error ??= errorFacts('the upstream began a second message in one reply', { status: 502 })
+    return false
   }
 
   /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Usage } from '../../../../contract/usage.ts'
-import { eventsIn, readEvents, toByteText, withLineFeeds } from '../../../base/lib/bytes/sse.ts'
+import { eventsIn, readEvents, toByteText, wholeStream } from '../../../base/lib/bytes/sse.ts'
 import { background } from '../../../base/lib/log/logger.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import type {
@@ -126,7 +126,7 @@ export function writeContextOf(
 }
 
 function readStream(reader: EventReader, body: Buffer): ReplyEvent[] {
-  const events = eventsIn(withLineFeeds(body.toString('latin1'))).flatMap((event) => reader.push(event))
+  const events = eventsIn(wholeStream(body.toString('latin1'))).flatMap((event) => reader.push(event))
   return [...events, ...reader.finish()]
 }
 
