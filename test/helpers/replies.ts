@@ -23,6 +23,8 @@ const seals: readonly Opaque[] = [
   { family: 'google', kind: 'signature', value: 'dGhv' },
 ]
 
+const token = { token: 'Hello', logprob: -0.5, bytes: null, top: [{ token: 'Hi', logprob: -1.5, bytes: [72, 105] }] }
+
 /**
  * Any complete reply that the grammar of `ReplyEvent` allows, the same for the same seed: parallel calls, usage at any position,
  * empty blocks. The input of a call is JSON, cut anywhere.
@@ -47,6 +49,7 @@ export function anyReply(seed: number): ReplyEvent[] {
     const [index, one] = [...open][below(open.size)] ?? []
     if (index === undefined || one === undefined) continue
     const text = one.left.shift()
+    if (one.block === 'text' && random() < 0.2) events.push({ type: 'logprobs', index, tokens: [token] })
     if (text !== undefined && text !== '') events.push({ type: 'delta', index, text })
     if (one.block === 'reasoning' && random() < 0.3)
       events.push({ type: 'opaque', index, opaque: seals[below(seals.length)] ?? noSeal })

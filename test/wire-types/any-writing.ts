@@ -38,6 +38,7 @@ export function contextOf(format: CallerFormat, seed: number): WriteContext {
       seed % 6 === 0
         ? { kind: 'schema', name: 'a', description: undefined, schema: { type: 'object' }, strict: true }
         : undefined,
+    ...(seed % 11 === 0 ? { logprobs: { top: 1 } } : {}),
     user: seed % 9 === 0 ? 'someone' : undefined,
     cacheKey: seed % 9 === 0 ? 'key' : undefined,
     system: seed % 10 === 0 ? [text('Be brief.')] : [],

@@ -25,6 +25,8 @@ export interface Dialogue {
   readonly stop: readonly string[]
   readonly reasoning: Reasoning | undefined
   readonly output: OutputForm | undefined
+  /** Log probabilities are requested, with this number of alternatives for each token. */
+  readonly logprobs?: { readonly top: number }
   readonly search: Search | undefined
   /** Tools that only models of the caller's vendor have; absent when there are none. */
   readonly vendorOnly?: readonly VendorOnlyTool[]

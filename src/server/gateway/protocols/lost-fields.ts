@@ -17,6 +17,7 @@ export type Field =
   | 'outputTokensMax'
   | 'reasoning'
   | 'output'
+  | 'logprobs'
   | 'search'
   | 'tools'
   | 'strictTools'
@@ -41,6 +42,7 @@ export function loseAllBut(dialogue: Dialogue, context: RequestContext, carried:
   if (dialogue.outputTokensMax === 0) {
     refuse(dialogue, 'outputTokensMax', { zh: '该协议必须产生输出', en: 'that protocol cannot ask for no output' })
   }
+  if (!carried.includes('logprobs')) refuseLogprobs(dialogue)
   for (const field of askedFields(dialogue)) if (!carried.includes(field)) lose(dialogue, context, field)
   for (const [member, value] of Object.entries(dialogue.extra)) if (asksForSomething(value)) context.lose(member)
 }
@@ -101,6 +103,11 @@ function leaveOut({ field, name, reason }: VendorOnlyTool, context: RequestConte
 
 const noSearch: Text = { zh: '该协议没有网页搜索', en: 'that protocol has no web search' }
 
+/** For formats whose replies have no log probabilities. Throws `untranslatable` if they are requested. */
+export function refuseLogprobs(dialogue: Dialogue): void {
+  if (dialogue.logprobs) refuse(dialogue, 'logprobs', { zh: '该协议没有对数概率', en: 'that protocol has no log probabilities' })
+}
+
 /** Reports a lost field by the caller's name for it. */
 export function lose(dialogue: Dialogue, context: Pick<RequestContext, 'lose'>, field: Field): void {
   context.lose(fieldNameFor(dialogue.from, field))
@@ -127,6 +134,8 @@ function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
     outputTokensMax: dialogue.outputTokensMax !== undefined,
     reasoning: dialogue.reasoning !== undefined && dialogue.reasoning.mode !== 'auto',
     output: dialogue.output !== undefined,
+    // They are refused where they are not carried.
+    logprobs: false,
     search: dialogue.search !== undefined,
     tools: dialogue.tools.length > 0 && dialogue.toolChoice?.kind !== 'none',
     strictTools: dialogue.tools.some(({ strict }) => strict === true),
@@ -171,6 +180,7 @@ const words: Readonly<Record<Field, Readonly<Record<CallerDialect, string>>>> = 
   outputTokensMax: word('max_tokens', 'max_output_tokens', 'max_tokens', 'maxOutputTokens'),
   reasoning: word('reasoning_effort', 'reasoning', 'thinking', 'thinkingConfig'),
   output: word('response_format', 'text.format', 'output_config.format', 'responseSchema'),
+  logprobs: word('logprobs', 'top_logprobs', 'logprobs', 'generationConfig.responseLogprobs'),
   search: word('web_search_options', 'tools.web_search', 'tools.web_search', 'tools.googleSearch'),
   tools: everywhere('tools'),
   strictTools: everywhere('strict'),

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../contract/usage.ts'
 import type { EventReader } from './codec.ts'
 import type { Opaque } from './dialogue.ts'
-import type { Citation, FinishReason, OpenEvent, ReplyEvent } from './reply-events.ts'
+import type { Citation, FinishReason, OpenEvent, ReplyEvent, TokenLogprob } from './reply-events.ts'
 import { isObject, type JsonObject, type StreamEvent, type UpstreamErrorFacts } from './wire-format.ts'
 
 /**
@@ -21,6 +21,8 @@ export class ReplyBuilder {
   readonly #openCalls = new Map<string, number>()
   /** Sources received while no text was open. */
   #citations: Citation[] = []
+  /** Log probabilities of the text that comes next. */
+  #logprobs: TokenLogprob[] = []
   #finish: { readonly reason: FinishReason | 'untold'; readonly explanation?: string; readonly stopSequence?: string } | undefined
 
   get isOver(): boolean {
@@ -90,6 +92,11 @@ export class ReplyBuilder {
   cite(citation: Citation): void {
     if (this.#open?.block === 'text') this.#add({ type: 'cite', index: this.#open.index, citation })
     else if (!this.#isOver) this.#citations.push(citation)
+  }
+
+  /** Adds log probabilities of the text that comes next. */
+  logprobs(tokens: readonly TokenLogprob[]): void {
+    if (!this.#isOver) this.#logprobs.push(...tokens)
   }
 
   openCall(key: string, call: { readonly callId: string; readonly name: string; readonly isCustom?: boolean }): void {
@@ -183,8 +190,15 @@ export class ReplyBuilder {
 
   #say(block: SaidBlock, text: string): void {
     if (text === '' || this.#isOver) return
-    this.#add({ type: 'delta', index: this.#openSaid(block), text })
+    const index = this.#openSaid(block)
+    if (block === 'text') this.#tellLogprobs(index)
+    this.#add({ type: 'delta', index, text })
     if (block === 'text') this.#citeWaiting()
+  }
+
+  #tellLogprobs(index: number): void {
+    if (this.#logprobs.length > 0) this.#add({ type: 'logprobs', index, tokens: this.#logprobs })
+    this.#logprobs = []
   }
 
   /** Citations of a reply without text get an empty text block. */
@@ -211,6 +225,7 @@ export class ReplyBuilder {
   }
 
   #closeText(): void {
+    if (this.#open?.block === 'text') this.#tellLogprobs(this.#open.index)
     if (this.#open) this.#add({ type: 'close', index: this.#open.index })
     this.#open = undefined
   }

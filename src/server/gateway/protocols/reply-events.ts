@@ -5,7 +5,7 @@ import type { UpstreamErrorFacts } from './wire-format.ts'
 /**
  * The neutral form of a reply, streamed or not:
  *
- *   start (open(i) (delta(i) | opaque(i) | cite(i))* close(i) | usage)* finish? end      or `error` at any place, which ends it
+ *   start (open(i) (logprobs(i) | delta(i) | opaque(i) | cite(i))* close(i) | usage)* finish? end      or `error` at any place, which ends it
  *
  * Blocks are numbered 0, 1, 2 … in the order in which they open. Only tool call blocks may be open at the same time; every other
  * block opens after all blocks before it are closed. Readers produce only such sequences; writers may rely on it. `usage` may occur
@@ -20,6 +20,8 @@ export type ReplyEvent =
    * groups of three bytes.
    */
   | { readonly type: 'delta'; readonly index: number; readonly text: string }
+  /** Log probabilities of tokens of text block `index`, in their order, before the delta with their text. */
+  | { readonly type: 'logprobs'; readonly index: number; readonly tokens: readonly TokenLogprob[] }
   | { readonly type: 'opaque'; readonly index: number; readonly opaque: Opaque }
   | { readonly type: 'cite'; readonly index: number; readonly citation: Citation }
   /** `isCut`: the input of a call was cut off at the output limit. */
@@ -46,6 +48,18 @@ export interface Citation {
   readonly title: string
   readonly start: number
   readonly end: number
+}
+
+/** A chosen token, and the likeliest tokens in its place. */
+export interface TokenLogprob extends TokenChance {
+  readonly top: readonly TokenChance[]
+}
+
+/** `bytes` are those of the token in UTF-8, null where the upstream reports none: a token may be a part of a character. */
+export interface TokenChance {
+  readonly token: string
+  readonly logprob: number
+  readonly bytes: readonly number[] | null
 }
 
 /**

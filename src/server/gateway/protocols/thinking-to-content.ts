@@ -47,6 +47,7 @@ export function thinkingToContent() {
         opening.add(event.index)
         return [{ type: 'delta', index, text: isFirst ? `<think>\n${event.text}` : event.text }]
       }
+      case 'logprobs':
       case 'opaque':
         return thoughts.has(event.index) ? [] : [{ ...event, index: written.get(event.index) ?? event.index }]
       case 'cite':

@@ -72,6 +72,7 @@ class MessageWriter {
         return []
       case 'end':
         return [...this.#started(), ...this.#ending()]
+      case 'logprobs':
       case 'error':
         return []
     }

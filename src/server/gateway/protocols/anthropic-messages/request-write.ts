@@ -1,7 +1,7 @@
 import { shortHash } from '../call-ids.ts'
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
-import { lose } from '../lost-fields.ts'
+import { lose, refuseLogprobs } from '../lost-fields.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import { type Block, limitCacheMarks } from './cache-marks.ts'
 import { rulesOf } from './models.ts'
@@ -17,6 +17,7 @@ import { forcesTool, writeTools } from './write-tools.ts'
  * reports lost members through `context.lose`. Source: protocols notes 1.12, 2.4 and 3.1 to 3.9.
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
+  refuseLogprobs(dialogue)
   const model = upstreamModel(dialogue, context)
   const rules = rulesOf(model)
   const thinking = writeThinking(dialogue, context, rules, { forcesTool: forcesTool(dialogue) })

@@ -1,10 +1,11 @@
 import type { Usage } from '../../../../contract/usage.ts'
 import type { Opaque } from '../dialogue.ts'
-import type { Citation, OpenEvent, ReplyEvent } from '../reply-events.ts'
+import type { Citation, OpenEvent, ReplyEvent, TokenLogprob } from '../reply-events.ts'
 import { inputObject } from '../tool-input.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { writeFinishReason } from './finish-reasons.ts'
 import { writeGrounding } from './grounding.ts'
+import { writeLogprobsResult } from './logprobs.ts'
 import { writeGeminiUsage } from './usage.ts'
 
 /**
@@ -13,16 +14,19 @@ import { writeGeminiUsage } from './usage.ts'
  */
 export class PartWriter {
   readonly #showsThoughts: boolean
+  readonly #tellsLogprobs: boolean
   readonly #blocks = new Map<number, Block>()
   /** Calls whose input is not valid JSON: they were cut off if the reply turns out to have reached its limit. */
   readonly #doubtful: JsonObject[] = []
   readonly #citations: Citation[] = []
+  #logprobs: TokenLogprob[] = []
   #text = ''
   #usage: Usage | undefined
   #finish: Extract<ReplyEvent, { type: 'finish' }> | undefined
 
-  constructor(showsThoughts: boolean) {
+  constructor({ showsThoughts, tellsLogprobs }: { readonly showsThoughts: boolean; readonly tellsLogprobs: boolean }) {
     this.#showsThoughts = showsThoughts
+    this.#tellsLogprobs = tellsLogprobs
   }
 
   /** The parts that this event completes. */
@@ -33,6 +37,9 @@ export class PartWriter {
         return []
       case 'delta':
         return this.#more(event.index, event.text)
+      case 'logprobs':
+        this.#logprobs.push(...event.tokens)
+        return []
       case 'opaque':
         return this.#seal(event.index, event.opaque)
       case 'cite':
@@ -66,7 +73,15 @@ export class PartWriter {
       ...(explanation ? { finishMessage: explanation } : {}),
       index: 0,
       ...(grounding ? { groundingMetadata: grounding } : {}),
+      ...this.takeLogprobs(),
     }
+  }
+
+  /** The log probabilities since the last call, as members of a candidate. */
+  takeLogprobs(): JsonObject {
+    const tokens = this.#logprobs
+    this.#logprobs = []
+    return this.#tellsLogprobs ? writeLogprobsResult(tokens) : {}
   }
 
   totals(): JsonObject {

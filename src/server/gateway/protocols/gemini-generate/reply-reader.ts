@@ -1,12 +1,13 @@
 import type { Usage } from '../../../../contract/usage.ts'
 import type { ReadContext } from '../codec.ts'
 import { base64Source } from '../media.ts'
-import type { FinishReason, ReplyEvent } from '../reply-events.ts'
+import type { FinishReason, ReplyEvent, TokenLogprob } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
 import { answerAt, answerText, arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { readGeminiError } from './errors.ts'
 import { type Outcome, readFinishReason } from './finish-reasons.ts'
 import { placeOf, readSupports, type Support, supportsMax } from './grounding.ts'
+import { readLogprobsResult } from './logprobs.ts'
 import { PartialArgs } from './partial-args.ts'
 import { readGeminiUsage } from './usage.ts'
 
@@ -30,6 +31,8 @@ export class ReplyReader {
   /** Sources whose quoted text has not arrived yet. */
   #supports: Support[] = []
   readonly #knownSupports = new Set<string>()
+  /** Log probabilities of the text that comes next. */
+  #logprobs: TokenLogprob[] = []
   readonly #callIds = new Set<string>()
   #usage: Usage | undefined
   #outcome: Outcome | undefined
@@ -104,6 +107,7 @@ export class ReplyReader {
   #readCandidate(candidate: JsonObject): void {
     const parts = partsOf(candidate.content)
     const isNew = this.#noteSupports(readSupports(candidate))
+    this.#logprobs.push(...readLogprobsResult(candidate))
     const outcome = readFinishReason(candidate.finishReason)
     const isStopped = outcome === undefined || outcome === 'stop'
     const isAnswer = this.#isWhole && isStopped && parts.every(isThoughtText)
@@ -137,12 +141,18 @@ export class ReplyReader {
     }
     if (!this.#open) return
     if (text !== '') {
+      if (kind === 'text') this.#tellLogprobs(this.#open.index)
       this.#open.text += text
       if (kind === 'reasoning') this.#thoughts += text
       this.#made.push({ type: 'delta', index: this.#open.index, text })
     }
     // A signature may be in a separate part, with an empty text, after the part that it signs.
     if (signature !== '') this.#seal(this.#open.index, signature)
+  }
+
+  #tellLogprobs(index: number): void {
+    if (this.#logprobs.length > 0) this.#made.push({ type: 'logprobs', index, tokens: this.#logprobs })
+    this.#logprobs = []
   }
 
   #readCall(call: JsonObject, signature: string): void {
@@ -234,6 +244,7 @@ export class ReplyReader {
 
   #closeText(): void {
     if (!this.#open) return
+    if (this.#open.kind === 'text') this.#tellLogprobs(this.#open.index)
     this.#cite()
     this.#made.push({ type: 'close', index: this.#open.index })
     this.#open = undefined

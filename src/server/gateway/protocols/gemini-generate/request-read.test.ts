@@ -190,7 +190,6 @@ describe('a generateContent request', () => {
     refused({ generationConfig: { candidateCount: 2 } }, 'generationConfig.candidateCount')
     refused({ generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } }, 'generationConfig.responseModalities')
     refused({ generationConfig: { speechConfig: {} } }, 'generationConfig.speechConfig')
-    refused({ generationConfig: { responseLogprobs: true } }, 'generationConfig.responseLogprobs')
     refused({ generationConfig: { responseMimeType: 'text/x.enum' } }, 'generationConfig.responseMimeType')
     refused({ systemInstruction: { parts: [{ inlineData: {} }] } }, 'systemInstruction')
     expect(() => read({ contents: [{ role: 'robot', parts: [] }] })).toThrow(code('field_invalid', { field: 'contents[0].role' }))

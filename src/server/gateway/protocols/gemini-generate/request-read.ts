@@ -19,7 +19,7 @@ export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue
   const { tools, ...others } = readTools(toolGroups(body))
   const thinking = eitherObject(config, 'thinkingConfig')
   refuseGooglesOwn(body, ['cachedContent', 'continuationToken'], '')
-  refuseGooglesOwn(config, ['speechConfig', 'imageConfig', 'responseLogprobs'], 'generationConfig.')
+  refuseGooglesOwn(config, ['speechConfig', 'imageConfig'], 'generationConfig.')
   refuseOtherAnswers(config)
 
   return {
@@ -41,6 +41,7 @@ export function readGenerateRequest(body: JsonObject, path: PathFacts): Dialogue
         )
       : undefined,
     output: readOutput(config),
+    ...readLogprobsAsked(config),
     ...others,
     stream: path.stream ?? false,
     wantsUsage: true,
@@ -129,6 +130,10 @@ function readSampling(config: JsonObject): Sampling {
     seed: numberIn(config, 'seed'),
   }
   return definedMembers(read)
+}
+
+function readLogprobsAsked(config: JsonObject): Pick<Dialogue, 'logprobs'> {
+  return either(config, 'responseLogprobs') === true ? { logprobs: { top: numberIn(config, 'logprobs') ?? 0 } } : {}
 }
 
 function readOutput(config: JsonObject): OutputForm | undefined {

@@ -31,6 +31,7 @@ export function writeGenerateRequest(dialogue: Dialogue, context: RequestContext
     ...extra.generationConfig,
     ...writeSampling(dialogue, context, model),
     ...answer.config,
+    ...writeLogprobsAsked(dialogue),
     ...writeReasoning(dialogue, context, model),
     ...(model.answersWith ? { responseModalities: model.answersWith } : {}),
   }
@@ -55,7 +56,7 @@ export function writeGenerateRequest(dialogue: Dialogue, context: RequestContext
 
 function carriedBy({ penalties }: GeminiModel): Field[] {
   return [
-    ...(['temperature', 'topP', 'topK', 'seed', 'stop', 'outputTokensMax', 'reasoning', 'output', 'search'] as const),
+    ...(['temperature', 'topP', 'topK', 'seed', 'stop', 'outputTokensMax', 'reasoning', 'output', 'logprobs', 'search'] as const),
     ...(['tools', 'strictTools', 'toolChoice', 'turns'] as const),
     ...(penalties ? (['presencePenalty', 'frequencyPenalty'] as const) : []),
   ]
@@ -69,6 +70,12 @@ function extraOf({ from, extra }: Dialogue) {
     Object.fromEntries(members.filter(([key]) => key.startsWith(place)).map(([key, value]) => [key.slice(place.length), value]))
   const top: Record<string, unknown> = Object.fromEntries(members.filter(([key]) => !key.includes('.')))
   return { isOwn, top, generationConfig: inside('generationConfig.'), toolConfig: inside('toolConfig.') }
+}
+
+/** Gemini has at most 20 alternatives, like the other formats. */
+function writeLogprobsAsked({ logprobs }: Dialogue): JsonObject {
+  if (!logprobs) return {}
+  return { responseLogprobs: true, ...(logprobs.top > 0 ? { logprobs: logprobs.top } : {}) }
 }
 
 function writeSampling(dialogue: Dialogue, context: RequestContext, model: GeminiModel): JsonObject {

@@ -4,6 +4,8 @@ import type { ReadContext } from '../codec.ts'
 import { base64Source, readMediaUrl } from '../media.ts'
 import { errorFacts, ReplyBuilder } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
+import { readLogprobs } from '../token-logprobs.ts'
+import { asksForSomething } from '../unread-members.ts'
 import {
   answerAt,
   arrayAt,
@@ -116,6 +118,16 @@ export class ChatReply {
     this.#thoughts.settle()
     if (called) this.#calls.pushFunction(called)
     this.#calls.push(pieces)
+  }
+
+  /** Log probabilities are beside the text, in the choice. Those of refusals and older forms have no equivalent. */
+  logprobsIn(choice: JsonObject): void {
+    const logprobs = objectAt(choice, 'logprobs')
+    if (!logprobs) return
+    const tokens = readLogprobs(logprobs.content)
+    this.#inTurn(() => this.#reply.logprobs(tokens))
+    for (const [member, value] of Object.entries(logprobs))
+      if (member !== 'content' && asksForSomething(value)) this.#lose?.(`logprobs.${member}`)
   }
 
   /** Records the finish reason in the host's wording. */

@@ -15,6 +15,7 @@ export const readReply: Codec['readReply'] = (body, context) => {
   const reply = new ChatReply(context)
   reply.usageIn(body)
   reply.stop(isFinished(choice) ? choice.finish_reason : 'stop')
+  reply.logprobsIn(choice)
   reply.message(objectAt(choice, 'message') ?? {})
   reply.sourcesIn(body)
   reply.end()
@@ -38,6 +39,7 @@ export function readEvents(context: ReadContext): EventReader {
     const choice = firstChoice(chunk)
     if (!choice) return
     hasChoices = true
+    reply.logprobsIn(choice)
     const delta = objectAt(choice, 'delta')
     const message = objectAt(choice, 'message')
     if (delta) reply.delta(delta)

@@ -23,7 +23,7 @@ export const writeReply: Inbound['writeReply'] = (events, context) => {
   if (!isCalled && (finishWord === 'content_filter' || message.refusal === null)) message.content ??= ''
   return {
     ...head(context, 'chat.completion'),
-    choices: [{ index: 0, message, logprobs: null, finish_reason: finishWord }],
+    choices: [{ index: 0, message, logprobs: context.dialogue.logprobs ? deltas.takeLogprobs() : null, finish_reason: finishWord }],
     ...(usage ? { usage: writeChatUsage(usage) } : {}),
   }
 }
@@ -39,8 +39,9 @@ export function writeEvents(context: WriteContext): EventWriter {
   // All chunks begin and end with the same text: only the part that differs is serialised.
   const opening = `data: ${JSON.stringify(head(context, 'chat.completion.chunk')).slice(0, -1)},"choices":[{"index":0,"delta":`
   const closing = wantsUsage ? '}],"usage":null}\n\n' : '}]}\n\n'
+  const logprobs = () => (context.dialogue.logprobs ? JSON.stringify(deltas.takeLogprobs()) : 'null')
   const chunk = (delta: JsonObject, finishWord: string | null = null) =>
-    `${opening}${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finishWord)}${closing}`
+    `${opening}${JSON.stringify(delta)},"logprobs":${logprobs()},"finish_reason":${JSON.stringify(finishWord)}${closing}`
   const ending = () => {
     const explained = deltas.explain(finish?.explanation)
     const last = chunk({}, deltas.finishWord(finish?.reason ?? 'stop'))

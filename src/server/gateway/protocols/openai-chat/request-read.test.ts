@@ -384,8 +384,6 @@ describe('other members of a Chat request', () => {
 
   it.each([
     ['n', { n: 2 }],
-    ['logprobs', { logprobs: true }],
-    ['top_logprobs', { top_logprobs: 3 }],
     ['modalities', { modalities: ['text', 'audio'] }],
     ['response_format.type', { response_format: { type: 'grammar' } }],
     ['messages[0].audio', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }],

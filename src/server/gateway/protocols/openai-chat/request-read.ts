@@ -12,7 +12,7 @@ import { unreadIn } from './unread.ts'
 
 /**
  * A Chat request in the neutral form. Members without a neutral form are kept in `extra`. Throws `field_invalid` for invalid members,
- * and `untranslatable` for features that no reply in another format could hold: several choices, log probabilities, speech. Source:
+ * and `untranslatable` for features that no reply in another format could hold: several choices, speech. Source:
  * protocols notes 1.1 and 3.1 to 3.9.
  */
 export const readRequest: Inbound['readRequest'] = (body) => {
@@ -33,6 +33,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     parallelTools: usesFunctions ? false : readOptionalFlag(body, 'parallel_tool_calls'),
     reasoning: readReasoning(body),
     output: readOutput(objectAt(body, 'response_format')),
+    ...readLogprobsAsked(body),
     search: readSearch(body.web_search_options),
     ...(vendorOnly ? { vendorOnly } : {}),
     ...unreadIn(body),
@@ -111,12 +112,13 @@ export function refuseManyChoices(body: JsonObject): void {
 
 function refuseUntranslatable(body: JsonObject): void {
   refuseManyChoices(body)
-  const asks = { logprobs: body.logprobs === true, top_logprobs: typeof body.top_logprobs === 'number' && body.top_logprobs > 0 }
-  for (const [field, isAsked] of Object.entries(asks)) {
-    if (isAsked) fail('untranslatable', { field, reason: { zh: '没有对数概率', en: 'there are no log probabilities' } })
-  }
   const speaks = isObject(body.audio) || arrayAt(body, 'modalities').includes('audio')
   if (speaks) fail('untranslatable', { field: 'modalities', reason: { zh: '没有语音输出', en: 'there is no spoken answer' } })
+}
+
+function readLogprobsAsked(body: JsonObject): Pick<Dialogue, 'logprobs'> {
+  const top = readCount(body, 'top_logprobs', { min: 0, max: 20 }) ?? 0
+  return readFlag(body, 'logprobs') || top > 0 ? { logprobs: { top } } : {}
 }
 
 function readSampling(body: JsonObject): Sampling {

@@ -27,6 +27,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
     messages: writeMessages(writing, output.instructions, tools.keepsCustom),
     ...tools.members,
     ...output.members,
+    ...writeLogprobsAsked(writing),
     ...writeSampling(writing),
     ...writeReasoning(writing),
     ...writeSearch(writing, context),
@@ -40,6 +41,11 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
     ...(writing.names.toCaller.size > 0 ? { toolNames: writing.names.toCaller } : {}),
     ...(tools.customTools.size > 0 ? { customTools: tools.customTools } : {}),
   }
+}
+
+function writeLogprobsAsked({ dialogue: { logprobs } }: Writing): JsonObject {
+  if (!logprobs) return {}
+  return { logprobs: true, top_logprobs: logprobs.top > 0 ? logprobs.top : undefined }
 }
 
 function writeSampling({ dialogue, model, quirks, isOwn, loseField }: Writing): JsonObject {
@@ -143,6 +149,8 @@ const fieldOf: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['thinking', 'reasoning'],
   ['enable_thinking', 'reasoning'],
   ['response_format', 'output'],
+  ['logprobs', 'logprobs'],
+  ['top_logprobs', 'logprobs'],
   ['web_search_options', 'search'],
   ['tools', 'tools'],
   ['tool_choice', 'toolChoice'],

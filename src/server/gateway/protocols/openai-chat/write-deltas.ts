@@ -1,5 +1,6 @@
 import type { Opaque } from '../dialogue.ts'
-import type { Citation, FinishReason, OpenEvent, ReplyEvent } from '../reply-events.ts'
+import type { Citation, FinishReason, OpenEvent, ReplyEvent, TokenLogprob } from '../reply-events.ts'
+import { writeLogprobs } from '../token-logprobs.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { writeThinkingBlock } from './write-assistant.ts'
 
@@ -27,6 +28,7 @@ export class ChatDeltas {
   #calls = 0
   #textLength = 0
   #hasRefused = false
+  #logprobs: TokenLogprob[] = []
 
   constructor(usesFunctions: boolean) {
     this.#usesFunctions = usesFunctions
@@ -39,6 +41,9 @@ export class ChatDeltas {
     switch (event.type) {
       case 'delta':
         return event.text === '' ? undefined : this.#more(block, event.text)
+      case 'logprobs':
+        this.#logprobs.push(...event.tokens)
+        return undefined
       case 'opaque':
         return this.#state(block, event.opaque)
       case 'cite':
@@ -49,6 +54,13 @@ export class ChatDeltas {
       default:
         return undefined
     }
+  }
+
+  /** The log probabilities since the last call; null when there are none. */
+  takeLogprobs(): JsonObject | null {
+    const tokens = this.#logprobs
+    this.#logprobs = []
+    return tokens.length === 0 ? null : { content: writeLogprobs(tokens), refusal: null }
   }
 
   /** A vendor's explanation replaces the missing text of a refusal. */

@@ -1,5 +1,5 @@
 import type { Opaque } from '../dialogue.ts'
-import type { Citation, OpenEvent, ReplyEvent } from '../reply-events.ts'
+import type { Citation, OpenEvent, ReplyEvent, TokenLogprob } from '../reply-events.ts'
 
 /** A block without its index. */
 export type BlockKind =
@@ -45,6 +45,11 @@ export class Blocks {
       if (this.#single) this.#single.says = true
       if (kind.block === 'text') this.#citeWaiting(index)
     })
+  }
+
+  /** Adds log probabilities of the text that comes next. */
+  probe(key: string, tokens: readonly TokenLogprob[]): void {
+    if (tokens.length > 0) this.#inBlock(key, { block: 'text' }, (index) => this.add({ type: 'logprobs', index, tokens }))
   }
 
   /** Adds a citation to the open text if it has content, or else to the next one. */

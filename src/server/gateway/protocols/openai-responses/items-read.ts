@@ -1,5 +1,7 @@
 import type { ReadContext } from '../codec.ts'
 import { base64Source } from '../media.ts'
+import type { TokenLogprob } from '../reply-events.ts'
+import { readLogprobs } from '../token-logprobs.ts'
 import { answerAt, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import type { BlockKind, Blocks } from './blocks.ts'
 import { readSealed } from './envelope.ts'
@@ -10,8 +12,9 @@ interface Item {
   type: string
   /** The length of the text written so far, by part. */
   readonly sentLengths: Map<string, number>
-  /** The number of citations, by part. */
+  /** The number of citations, and of tokens with log probabilities, by part. */
   readonly cited: Map<string, number>
+  readonly probed: Map<string, number>
   /** The part of the reasoning written last: parts are separated by a blank line. */
   lastPart: string
   /** Input of a call received before its name. */
@@ -56,9 +59,11 @@ export class Items {
         if (payload) this.#finish(item, payload)
         break
       case 'response.output_text.delta':
+        this.#probe(item, part, readLogprobs(data.logprobs))
         this.#say(item, part, textBlock, answerAt(data, 'delta'))
         break
       case 'response.output_text.done':
+        this.#probeRest(item, part, data)
         this.#sayRest(item, part, textBlock, answerAt(data, 'text'))
         break
       case 'response.output_text.annotation.added':
@@ -147,6 +152,7 @@ export class Items {
       this.#thinkRest(item, `c${part}`, textAt(payload, 'text'))
       return
     }
+    this.#probeRest(item, part, payload)
     if (payload.type === 'refusal') this.#sayRest(item, part, refusalBlock, textAt(payload, 'refusal'))
     else this.#sayRest(item, part, textBlock, answerAt(payload, 'text'))
     const annotations = arrayAt(payload, 'annotations')
@@ -162,6 +168,15 @@ export class Items {
     const { opaque } = readSealed(textAt(payload, 'encrypted_content'))
     if (opaque) this.#blocks.seal(item.key, reasoningBlock, opaque)
     this.#blocks.close(item.key)
+  }
+
+  #probe(item: Item, part: string, tokens: readonly TokenLogprob[]): void {
+    item.probed.set(part, (item.probed.get(part) ?? 0) + tokens.length)
+    this.#blocks.probe(`${item.key} ${part}`, tokens)
+  }
+
+  #probeRest(item: Item, part: string, { logprobs }: JsonObject): void {
+    this.#probe(item, part, readLogprobs(logprobs).slice(item.probed.get(part) ?? 0))
   }
 
   #say(item: Item, part: string, kind: BlockKind, text: string): void {
@@ -242,6 +257,7 @@ export class Items {
       type: '',
       sentLengths: new Map(),
       cited: new Map(),
+      probed: new Map(),
       lastPart: '',
       early: '',
       isCallOpen: false,

@@ -1,6 +1,7 @@
 import type { WriteContext } from '../codec.ts'
 import type { Opaque, Tool } from '../dialogue.ts'
-import type { Citation, OpenEvent, ReplyEvent } from '../reply-events.ts'
+import type { Citation, OpenEvent, ReplyEvent, TokenLogprob } from '../reply-events.ts'
+import { writeLogprobs } from '../token-logprobs.ts'
 import { inputObject } from '../tool-input.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { type Sealed, writeSealed } from './envelope.ts'
@@ -14,6 +15,9 @@ interface OpenBlock {
   place: JsonObject | undefined
   text: string
   readonly annotations: JsonObject[]
+  readonly logprobs: TokenLogprob[]
+  /** The number of tokens whose log probabilities are in a delta already. */
+  probed: number
   readonly sealed: Opaque[]
 }
 
@@ -67,6 +71,9 @@ export class OutputWriter {
       case 'cite':
         this.#cite(block, event.citation)
         break
+      case 'logprobs':
+        if (this.#context.dialogue.logprobs) block.logprobs.push(...event.tokens)
+        break
       case 'opaque':
         block.sealed.push(event.opaque)
         break
@@ -94,7 +101,7 @@ export class OutputWriter {
   }
 
   #begin(event: OpenEvent): void {
-    const block: OpenBlock = { event, place: undefined, text: '', annotations: [], sealed: [] }
+    const block: OpenBlock = { event, place: undefined, text: '', annotations: [], logprobs: [], probed: 0, sealed: [] }
     this.#open.set(event.index, block)
     if (event.block !== 'text' && event.block !== 'refusal' && event.block !== 'reasoning') this.#placeOf(block)
   }
@@ -142,7 +149,13 @@ export class OutputWriter {
     block.text += text
     switch (event.block) {
       case 'text':
-        this.#add({ type: 'response.output_text.delta', ...place, delta: text, logprobs: [] })
+        this.#add({
+          type: 'response.output_text.delta',
+          ...place,
+          delta: text,
+          logprobs: withoutBytes(block.logprobs.slice(block.probed)),
+        })
+        block.probed = block.logprobs.length
         break
       case 'refusal':
         this.#add({ type: 'response.refusal.delta', ...place, delta: text })
@@ -199,13 +212,14 @@ export class OutputWriter {
     }
   }
 
-  #closePart({ event, text, annotations }: OpenBlock, place: JsonObject): void {
+  #closePart({ event, text, annotations, logprobs }: OpenBlock, place: JsonObject): void {
     const isRefusal = event.block === 'refusal'
-    const part = isRefusal ? { type: 'refusal', refusal: text } : { type: 'output_text', annotations, logprobs: [], text }
+    const probed = writeLogprobs(logprobs, { withBytes: true })
+    const part = isRefusal ? { type: 'refusal', refusal: text } : { type: 'output_text', annotations, logprobs: probed, text }
     // The index of a part in the content of its message.
     if (this.#message) this.#message.content[Number(place.content_index)] = part
     if (isRefusal) this.#add({ type: 'response.refusal.done', ...place, refusal: text })
-    else this.#add({ type: 'response.output_text.done', ...place, text, logprobs: [] })
+    else this.#add({ type: 'response.output_text.done', ...place, text, logprobs: withoutBytes(logprobs) })
     this.#add({ type: 'response.content_part.done', ...place, part })
   }
 
@@ -268,6 +282,15 @@ export class OutputWriter {
 }
 
 const added = 'response.output_item.added'
+
+/** Log probabilities in events, where they have no bytes. */
+function withoutBytes(tokens: readonly TokenLogprob[]): JsonObject[] {
+  return tokens.map(({ token, logprob, top }) => ({
+    token,
+    logprob,
+    top_logprobs: top.map((other) => ({ token: other.token, logprob: other.logprob })),
+  }))
+}
 
 function isCall({ block }: OpenEvent): boolean {
   return block === 'tool-call' || block === 'custom-tool-call'

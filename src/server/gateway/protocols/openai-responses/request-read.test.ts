@@ -202,8 +202,6 @@ describe('a request in Responses', () => {
       [{ prompt: { id: 'p' } }, 'prompt'],
       [{ background: true }, 'background'],
       [{ context_management: [{ type: 'compaction' }] }, 'context_management'],
-      [{ top_logprobs: 2 }, 'top_logprobs'],
-      [{ include: ['message.output_text.logprobs'] }, 'include'],
       [{ tools: [{ type: 'function', name: 'f' }], tool_choice: { type: 'file_search' } }, 'tool_choice.type'],
       [{ text: { format: { type: 'grammar' } } }, 'text.format.type'],
       [{ input: [{ role: 'system', content: [{ type: 'input_image', file_id: 'f' }] }] }, 'input[0].content'],

@@ -33,6 +33,7 @@ export const readRequest: Inbound['readRequest'] = (body) => {
     stop: [],
     reasoning: readReasoning(body.reasoning),
     output: readOutput(objectAt(objectAt(body, 'text') ?? {}, 'format')),
+    ...readLogprobsAsked(body),
     ...others,
     stream: readFlag(body, 'stream'),
     wantsUsage: true,
@@ -49,7 +50,6 @@ const notKept: Text = {
   en: 'replies are not kept for this model; send the whole input',
 }
 const onlyThere: Text = { zh: '只有原厂商提供', en: 'only its vendor has it' }
-const noProbabilities: Text = { zh: '没有对数概率', en: 'there are no log probabilities' }
 
 function refuseKeptElsewhere(body: JsonObject): void {
   if (isSet(body.previous_response_id)) refuse('previous_response_id', notKept)
@@ -57,8 +57,11 @@ function refuseKeptElsewhere(body: JsonObject): void {
   if (isSet(body.prompt)) refuse('prompt', onlyThere)
   if (readFlag(body, 'background')) refuse('background', notKept)
   if (arrayAt(body, 'context_management').length > 0) refuse('context_management', onlyThere)
-  if (typeof body.top_logprobs === 'number' && body.top_logprobs > 0) refuse('top_logprobs', noProbabilities)
-  if (arrayAt(body, 'include').includes('message.output_text.logprobs')) refuse('include', noProbabilities)
+}
+
+function readLogprobsAsked(body: JsonObject): Pick<Dialogue, 'logprobs'> {
+  const top = readCount(body, 'top_logprobs', { min: 0, max: 20 }) ?? 0
+  return top > 0 || arrayAt(body, 'include').includes(includedLogprobs) ? { logprobs: { top } } : {}
 }
 
 function readSampling(body: JsonObject): Sampling {
@@ -110,7 +113,7 @@ function readOutput(format: JsonObject | undefined): OutputForm | undefined {
 /** Members of OpenAI's formats, under Chat's name if Chat has them too. Defaults are left out. */
 function readExtra(body: JsonObject): Dialogue['extra'] {
   const reasoning = objectAt(body, 'reasoning')
-  const include = arrayAt(body, 'include').filter((name) => name !== 'reasoning.encrypted_content')
+  const include = arrayAt(body, 'include').filter((name) => name !== 'reasoning.encrypted_content' && name !== includedLogprobs)
   const all: JsonObject = {
     ...Object.fromEntries(Object.entries(body).filter(([key]) => !readMembers.has(key))),
     safety_identifier: textAt(body, 'user') === '' ? undefined : body.safety_identifier,
@@ -124,6 +127,9 @@ function readExtra(body: JsonObject): Dialogue['extra'] {
   }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => isSet(value)))
 }
+
+/** The entry of `include` that requests log probabilities. */
+export const includedLogprobs = 'message.output_text.logprobs'
 
 const readMembers: ReadonlySet<string> = new Set([
   'model',

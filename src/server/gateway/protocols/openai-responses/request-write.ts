@@ -10,6 +10,7 @@ import { isForeignTier } from '../tiers.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { writeInput } from './input-write.ts'
 import { outputTokensMin } from './models.ts'
+import { includedLogprobs } from './request-read.ts'
 import { writeTools } from './tools-write.ts'
 import { beginWriting, type Writing } from './writing.ts'
 
@@ -24,6 +25,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   loseAllBut({ ...dialogue, extra }, context, carried)
   if (losesCacheMarks(writing)) writing.loseField('cache')
   const effort = effortFor(writing)
+  const logprobs = logprobsFor(writing)
   const tools = writeTools(writing)
   const json = dialogue.output?.kind === 'json' && !mentionsJson({ ...dialogue, system: [] })
   const { instructions, input } = writeInput(writing, {
@@ -46,7 +48,8 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
     }),
     ...(effort === undefined && dialogue.reasoning?.mode === 'off' ? switchedOff(writing) : {}),
     text: nonEmpty({ format: writeFormat(dialogue), verbosity: members.verbosity }),
-    include: includes(writing, members.include),
+    include: includes(writing, [...(logprobs ? [includedLogprobs] : []), ...listOf(members.include)]),
+    top_logprobs: logprobs && logprobs.top > 0 ? logprobs.top : undefined,
     store: false,
     stream: dialogue.stream || undefined,
     user: shortUser(dialogue.user),
@@ -67,6 +70,7 @@ const carried: readonly Field[] = [
   'outputTokensMax',
   'reasoning',
   'output',
+  'logprobs',
   'search',
   'tools',
   'toolChoice',
@@ -181,10 +185,21 @@ function writeFormat({ output, from }: Dialogue): JsonObject | undefined {
 }
 
 /** Requests encrypted reasoning, unless the model is known not to reason: it would refuse the request. */
-function includes({ rules }: Writing, more: unknown): readonly unknown[] | undefined {
+function includes({ rules }: Writing, more: readonly unknown[]): readonly unknown[] | undefined {
   const isPlain = rules.isOpenAi === true && rules.efforts?.length === 0
-  const names = [...(isPlain ? [] : ['reasoning.encrypted_content']), ...(Array.isArray(more) ? more : [])]
+  const names = [...(isPlain ? [] : ['reasoning.encrypted_content']), ...more]
   return names.length > 0 ? names : undefined
+}
+
+/** Undefined when they are not requested, or refused by the model. */
+function logprobsFor({ dialogue: { logprobs }, rules, loseField }: Writing): Dialogue['logprobs'] {
+  if (!logprobs || !rules.refuses?.includes('logprobs')) return logprobs
+  loseField('logprobs')
+  return undefined
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 function shortUser(user: string | undefined): string | undefined {

@@ -39,7 +39,7 @@ export function newResponse({ id, createdAt, model, dialogue, kept }: WriteConte
     text: { format: echoedFormat(dialogue), verbosity: extra.verbosity ?? 'medium' },
     tool_choice: echoedChoice(dialogue),
     tools: [...echoedTools(dialogue.tools), ...writeSearch(dialogue)],
-    top_logprobs: 0,
+    top_logprobs: dialogue.logprobs?.top ?? 0,
     top_p: sampling.topP ?? 1,
     truncation: extra.truncation ?? 'disabled',
     usage: null,
