@@ -1,9 +1,9 @@
 import type { RequestContext } from './codec.ts'
-import type { Dialogue, ToolCallPart } from './dialogue.ts'
-import { lose } from './lost-fields.ts'
+import type { Dialogue, Tool, ToolCallPart } from './dialogue.ts'
+import { fieldNameFor, lose } from './lost-fields.ts'
 import { inputObject, inputText } from './tool-input.ts'
 import { nameTools, type ToolNameRule, type ToolNames } from './tool-names.ts'
-import type { JsonObject } from './wire-format.ts'
+import { isObject, type JsonObject } from './wire-format.ts'
 
 /** The tools of a request for formats that support only functions with a JSON schema and the choices "auto" and "required". */
 export interface FunctionTools {
@@ -27,7 +27,8 @@ export interface FunctionTool {
  * Tools as functions: a free-text tool becomes a function with the string parameter `input`, and a choice of one tool leaves only
  * that tool, which is then forced. A later tool of the same name is left out. Source: protocols notes 3.3.
  */
-export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: ToolNameRule = openAiNames): FunctionTools {
+export function functionTools(dialogue: Dialogue, context: LossContext, rule: ToolNameRule = openAiNames): FunctionTools {
+  const { tools, toolChoice, turns } = dialogue
   const called = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])))
   const names = nameTools([...tools.map(({ name }) => name), ...called], rule)
   const custom = tools.filter((tool) => tool.custom !== undefined)
@@ -35,8 +36,9 @@ export function functionTools({ tools, toolChoice, turns }: Dialogue, rule: Tool
     .filter(({ name }, at) => isChosen(name, toolChoice) && tools.findIndex((tool) => tool.name === name) === at)
     .map((tool) => ({
       name: names.toUpstream(tool.name),
-      description: tool.description,
-      schema: tool.custom ? freeTextSchema : objectSchema(tool.schema),
+      ...(tool.custom
+        ? freeTextFunction(tool, dialogue, context)
+        : { description: tool.description, schema: objectSchema(tool.schema) }),
       strict: tool.strict === true,
     }))
 
@@ -104,8 +106,25 @@ function mustCall(choice: Dialogue['toolChoice']): boolean {
   return choice?.kind === 'required' || choice?.kind === 'tool' || (choice?.kind === 'allowed' && choice.isRequired)
 }
 
-/** The parameters of a free-text tool that is sent as a function. */
-export const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
+type LossContext = Pick<RequestContext, 'lose'>
+
+/**
+ * A free-text tool as a function with the string parameter `input`. Its grammar, which no function can have, is told in the description
+ * and reported as lost.
+ */
+export function freeTextFunction(
+  { description, custom }: Tool,
+  { from }: Dialogue,
+  context: LossContext,
+): { readonly description: string | undefined; readonly schema: JsonObject } {
+  const format = custom?.format
+  if (!isObject(format) || format.type === 'text') return { description, schema: freeTextSchema }
+  context.lose(`${fieldNameFor(from, 'tools')}.format`)
+  const rule = `The input must follow this format: ${JSON.stringify(format)}`
+  return { description: description ? `${description}\n\n${rule}` : rule, schema: freeTextSchema }
+}
+
+const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
 
 function objectSchema(schema: JsonObject | undefined): JsonObject {
   return schema === undefined ? { type: 'object', properties: {} } : 'type' in schema ? schema : { type: 'object', ...schema }

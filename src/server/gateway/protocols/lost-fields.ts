@@ -113,6 +113,19 @@ export function lose(dialogue: Dialogue, context: Pick<RequestContext, 'lose'>, 
   context.lose(fieldNameFor(dialogue.from, field))
 }
 
+/** A number in the range of the format. A change is reported, except a hundredth, by which some ranges exclude their ends. */
+export function fitted(
+  dialogue: Dialogue,
+  context: RequestContext,
+  [field, value]: readonly [Field, number | undefined],
+  fit: (value: number) => number,
+): number | undefined {
+  if (value === undefined) return undefined
+  const taken = fit(value)
+  if (Math.abs(taken - value) > 0.0101) lose(dialogue, context, field)
+  return taken
+}
+
 /** The caller's name of a field, as in their request. */
 export function fieldNameFor(from: Format, field: Field): string {
   return words[field][dialectOf(from)]

@@ -103,6 +103,9 @@ function readTyped(part: JsonObject): MediaFound | undefined {
         detail: '',
       }
     }
+    case 'document_url':
+    case 'file_url':
+      return located('document', textAt(part, part.type) || textAt(objectAt(part, part.type) ?? {}, 'url'), '')
     case 'file':
     case 'input_file':
       return located('document', textAt(objectAt(part, 'file') ?? part, 'file_data'), '')

@@ -2,9 +2,10 @@ import type { Text } from '../../../../contract/text.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Search, Tool } from '../dialogue.ts'
+import { freeTextFunction } from '../function-tools.ts'
 import { fieldNameFor, lose, searchUnless } from '../lost-fields.ts'
 import { nameTools } from '../tool-names.ts'
-import { isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { type JsonObject, textAt } from '../wire-format.ts'
 import { type Block, cacheControl } from './cache-marks.ts'
 import type { ModelRules } from './models.ts'
 import { countOptional, strictSchema, toolSchema } from './schema.ts'
@@ -87,11 +88,8 @@ function offeredTools({ from, tools, toolChoice }: Dialogue): Tool[] {
 function toolMembers(dialogue: Dialogue, context: RequestContext, tool: Tool, isStrict: (tool: Tool) => boolean): JsonObject {
   const { description, schema, custom, cache } = tool
   if (custom) {
-    const grammar = isObject(custom.format) && custom.format.type !== 'text' ? JSON.stringify(custom.format) : ''
-    if (grammar !== '') context.lose(`${fieldNameFor(dialogue.from, 'tools')}.format`)
-    const rule = grammar === '' ? '' : `The input must follow this format: ${grammar}`
-    const fullText = [description ?? '', rule].filter((piece) => piece !== '').join('\n\n')
-    return { ...(fullText === '' ? {} : { description: fullText }), input_schema: freeTextSchema, ...cacheControl(cache) }
+    const free = freeTextFunction(tool, dialogue, context)
+    return { ...(free.description ? { description: free.description } : {}), input_schema: free.schema, ...cacheControl(cache) }
   }
   const input = toolSchema(schema)
   const strict = isStrict(tool)
@@ -102,8 +100,6 @@ function toolMembers(dialogue: Dialogue, context: RequestContext, tool: Tool, is
     ...cacheControl(cache),
   }
 }
-
-const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
 
 /** Decides for one tool after the other, since the vendor limits the number of strict tools and of their optional members. */
 function strictness({ from }: Dialogue, context: RequestContext, rules: ModelRules): (tool: Tool) => boolean {

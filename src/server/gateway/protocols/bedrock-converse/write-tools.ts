@@ -2,9 +2,10 @@ import { fail } from '../../../base/lib/failure.ts'
 import { strictSchema, toolSchema } from '../anthropic-messages/schema.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Tool } from '../dialogue.ts'
+import { freeTextFunction } from '../function-tools.ts'
 import { fieldNameFor, lose } from '../lost-fields.ts'
 import { nameTools } from '../tool-names.ts'
-import { isObject, type JsonObject } from '../wire-format.ts'
+import type { JsonObject } from '../wire-format.ts'
 import { cachePoint } from './cache-points.ts'
 import type { ConverseRules } from './models.ts'
 
@@ -97,16 +98,11 @@ function declaredTools(dialogue: Dialogue, called: readonly string[], rules: Con
 
 const undeclared = { description: undefined, schema: undefined, strict: undefined, custom: undefined }
 
-function specOf({ from }: Dialogue, context: RequestContext, tool: Tool, isStrict: boolean): JsonObject {
+function specOf(dialogue: Dialogue, context: RequestContext, tool: Tool, isStrict: boolean): JsonObject {
   const { description = '', schema, custom } = tool
   if (custom) {
-    const grammar = isObject(custom.format) && custom.format.type !== 'text' ? JSON.stringify(custom.format) : ''
-    if (grammar !== '') context.lose(`${fieldNameFor(from, 'tools')}.format`)
-    const rule = grammar === '' ? '' : `The input must follow this format: ${grammar}`
-    return {
-      ...described([description, rule].filter((piece) => piece !== '').join('\n\n')),
-      inputSchema: { json: freeTextSchema },
-    }
+    const free = freeTextFunction(tool, dialogue, context)
+    return { ...described(free.description ?? ''), inputSchema: { json: free.schema } }
   }
   const input = toolSchema(schema)
   return {
@@ -120,8 +116,6 @@ function specOf({ from }: Dialogue, context: RequestContext, tool: Tool, isStric
 function described(description: string): JsonObject {
   return description.trim() === '' ? {} : { description }
 }
-
-const freeTextSchema: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
 
 /** Whether a tool is strict: only the first tools up to the maximum are. */
 function strictness({ from }: Dialogue, context: RequestContext, { takesSchemas }: ConverseRules): (tool: Tool) => boolean {

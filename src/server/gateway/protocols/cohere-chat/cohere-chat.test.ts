@@ -99,7 +99,7 @@ describe('a request to Cohere', () => {
         seed: 1,
         presence_penalty: 1,
       },
-      lost: ['frequency_penalty', 'stop'],
+      lost: ['frequency_penalty', 'presence_penalty', 'stop', 'top_k'],
     },
     'contains every turn, including calls and their results': {
       asks: {

@@ -2,7 +2,7 @@ import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
 import { type FunctionTools, functionTools, undoing, writeCall, writeFunction } from '../function-tools.ts'
 import { withJsonInstruction } from '../json-answer.ts'
-import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import { type Field, fitted, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import { mediaOf, type PlainMessage, plainMessages, refuseMedia, replaysReasoning, userText } from '../plain-messages.ts'
 import { budgetOf } from '../reasoning-level.ts'
@@ -12,7 +12,7 @@ import { canThink, takesToolChoice, thinkingBudgetMax } from './models.ts'
 /** A conversation in Cohere's form. Throws `untranslatable` for media other than images and plain text. */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
-  const tools = functionTools(dialogue)
+  const tools = functionTools(dialogue, context)
   const { output } = dialogue
   // Cohere rejects a JSON format together with tools.
   const isTold = output !== undefined && tools.offered.length > 0
@@ -105,14 +105,14 @@ function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
   const penalty = (field: 'presencePenalty' | 'frequencyPenalty') => {
     const value = sampling[field]
     if (value !== undefined && value < 0) lose(dialogue, context, field)
-    return value === undefined || value < 0 ? undefined : Math.min(value, 1)
+    return value === undefined || value < 0 ? undefined : fitted(dialogue, context, [field, value], (asked) => Math.min(asked, 1))
   }
   const members = {
     max_tokens: outputTokensMax,
     stop_sequences: stop.length > 0 ? stop.slice(0, stopsMax) : undefined,
     temperature: sampling.temperature,
-    p: sampling.topP === undefined ? undefined : Math.min(Math.max(sampling.topP, 0.01), 0.99),
-    k: sampling.topK === undefined ? undefined : Math.min(sampling.topK, 500),
+    p: fitted(dialogue, context, ['topP', sampling.topP], (value) => Math.min(Math.max(value, 0.01), 0.99)),
+    k: fitted(dialogue, context, ['topK', sampling.topK], (value) => Math.min(value, 500)),
     seed: sampling.seed,
     presence_penalty: penalty('presencePenalty'),
     frequency_penalty: penalty('frequencyPenalty'),

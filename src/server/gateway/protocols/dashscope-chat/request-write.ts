@@ -2,7 +2,7 @@ import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
 import { demandedTool, type FunctionTools, functionTools, undoing, writeCall } from '../function-tools.ts'
 import { mentionsJson, withJsonInstruction } from '../json-answer.ts'
-import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import { type Field, fitted, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import { onlyText, type PlainMessage, plainMessages, refuseMedia, userText } from '../plain-messages.ts'
 import { budgetOf } from '../reasoning-level.ts'
@@ -13,7 +13,7 @@ import { isMultimodal } from './models.ts'
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
   const { output } = dialogue
-  const tools = functionTools(dialogue)
+  const tools = functionTools(dialogue, context)
   if (output?.kind === 'schema') lose(dialogue, context, 'output')
   const needsTelling = output !== undefined && (output.kind === 'schema' || !mentionsJson(dialogue))
   const messages = plainMessages(needsTelling ? withJsonInstruction(dialogue) : dialogue, context, {
@@ -29,7 +29,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
       parameters: {
         result_format: 'message',
         ...(dialogue.stream ? { incremental_output: true } : {}),
-        ...samplingOf(dialogue),
+        ...samplingOf(dialogue, context),
         ...toolsOf(dialogue, context, tools),
         ...(output ? { response_format: { type: 'json_object' } } : {}),
         ...thinkingOf(dialogue, context),
@@ -91,11 +91,12 @@ function writePart(dialogue: Dialogue, part: TextPart | MediaPart): JsonObject {
 }
 
 /** DashScope rejects 0 and 1 as `top_p`. */
-function samplingOf({ sampling, stop, outputTokensMax }: Dialogue): JsonObject {
+function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
+  const { sampling, stop, outputTokensMax } = dialogue
   const members = {
     max_tokens: outputTokensMax,
-    temperature: sampling.temperature === undefined ? undefined : Math.min(sampling.temperature, 1.99),
-    top_p: sampling.topP === undefined ? undefined : Math.min(Math.max(sampling.topP, 0.001), 0.999),
+    temperature: fitted(dialogue, context, ['temperature', sampling.temperature], (value) => Math.min(value, 1.99)),
+    top_p: fitted(dialogue, context, ['topP', sampling.topP], (value) => Math.min(Math.max(value, 0.001), 0.999)),
     top_k: sampling.topK,
     presence_penalty: sampling.presencePenalty,
     seed: sampling.seed,

@@ -63,7 +63,7 @@ describe('a request to Baidu', () => {
             max_output_tokens: 2,
             user_id: 'u-7',
           },
-          lost: ['frequency_penalty'],
+          lost: ['frequency_penalty', 'temperature'],
         },
         { asks: { outputTokensMax: 9000 }, has: { max_output_tokens: 2048 }, lost: ['max_tokens'] },
       ],

@@ -2,7 +2,7 @@ import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, ToolCallPart } from '../dialogue.ts'
 import { callText, demandedTool, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
 import { withJsonInstruction } from '../json-answer.ts'
-import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import { type Field, fitted, lose, loseAllBut } from '../lost-fields.ts'
 import {
   apartFromTools,
   onlyText,
@@ -23,7 +23,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   const hasFunctions = takesFunctions(context.model)
   if (!hasFunctions) refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, hasFunctions ? [...carried, 'tools', 'toolChoice'] : carried)
-  const tools = functionTools(dialogue)
+  const tools = functionTools(dialogue, context)
   const { output } = dialogue
   const isTold = output !== undefined && (output.kind === 'schema' || !hasFunctions)
   if (isTold) lose(dialogue, context, 'output')
@@ -116,7 +116,7 @@ function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
   const limit = outputTokensMaxOf(context.model)
   if (outputTokensMax !== undefined && outputTokensMax > limit) lose(dialogue, context, 'outputTokensMax')
   const members = {
-    temperature: sampling.temperature === undefined ? undefined : Math.min(Math.max(sampling.temperature, 0.01), 1),
+    temperature: fitted(dialogue, context, ['temperature', sampling.temperature], (value) => Math.min(Math.max(value, 0.01), 1)),
     top_p: sampling.topP,
     stop: fit.length > 0 ? fit : undefined,
     max_output_tokens: outputTokensMax === undefined ? undefined : Math.min(Math.max(outputTokensMax, outputTokensMin), limit),

@@ -280,7 +280,7 @@ describe('tools for Gemini', () => {
     const tool = { ...tideTool, schema: undefined, custom: { format: { type: 'grammar' } } }
     const { body, customTools, lost } = written({ tools: [tool] })
     expect(customTools).toEqual(new Set(['get_tide']))
-    expect(lost).toEqual(['tools.custom.format'])
+    expect(lost).toEqual(['tools.format'])
     expect(body.tools).toMatchObject([
       { functionDeclarations: [{ parametersJsonSchema: { properties: { input: { type: 'string' } }, required: ['input'] } }] },
     ])
@@ -342,7 +342,9 @@ describe('limits and sampling for Gemini', () => {
       stopSequences: ['a', 'b', 'c', 'd', 'e'],
       maxOutputTokens: 65_536,
     })
-    expect(lost).toEqual(['frequency_penalty', 'max_tokens', 'parallel_tool_calls', 'presence_penalty', 'stop', 'user'])
+    expect(lost).toEqual([
+      ...['frequency_penalty', 'max_tokens', 'parallel_tool_calls', 'presence_penalty', 'seed', 'stop', 'temperature', 'user'],
+    ])
   })
 
   it('include penalties for models that support them', () => {

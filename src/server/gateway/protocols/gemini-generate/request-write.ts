@@ -1,7 +1,7 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
-import type { Dialogue, Sampling } from '../dialogue.ts'
+import type { Dialogue } from '../dialogue.ts'
 import { jsonInstruction } from '../json-answer.ts'
-import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import { type Field, fitted, lose, loseAllBut } from '../lost-fields.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { type GeminiModel, geminiModel } from './models.ts'
 import { writeOpenApiSchema } from './openapi-schema.ts'
@@ -79,12 +79,12 @@ function writeLogprobsAsked({ logprobs }: Dialogue): JsonObject {
 }
 
 function writeSampling(dialogue: Dialogue, context: RequestContext, model: GeminiModel): JsonObject {
-  const { sampling, stop, outputTokensMax } = dialogue
+  const { stop, outputTokensMax } = dialogue
   const stops = stop.filter((text) => text !== '')
   if (stops.length > stopsMax) lose(dialogue, context, 'stop')
   if (outputTokensMax !== undefined && outputTokensMax > model.outputTokensMax) lose(dialogue, context, 'outputTokensMax')
   return {
-    ...writeNumbers(sampling, model),
+    ...writeNumbers(dialogue, context, model),
     ...(stops.length > 0 ? { stopSequences: stops.slice(0, stopsMax) } : {}),
     ...(outputTokensMax === undefined ? {} : { maxOutputTokens: Math.min(outputTokensMax, model.outputTokensMax) }),
   }
@@ -92,18 +92,21 @@ function writeSampling(dialogue: Dialogue, context: RequestContext, model: Gemin
 
 const stopsMax = 5
 
-/** Clamps a penalty to valid values, which exclude 2. */
-function writeNumbers(sampling: Sampling, { penalties }: GeminiModel): JsonObject {
-  const { temperature, topP, topK, seed } = sampling
-  const penalty = (value: number | undefined) => (penalties && value ? between(value, -2, 1.99) : undefined)
+/** Clamps numbers to valid values; those of penalties exclude 2. */
+function writeNumbers(dialogue: Dialogue, context: RequestContext, { penalties }: GeminiModel): JsonObject {
+  const { temperature, topP, topK, seed, presencePenalty, frequencyPenalty } = dialogue.sampling
+  const fit = (field: Field, value: number | undefined, to: (value: number) => number) =>
+    fitted(dialogue, context, [field, value], to)
+  const penalty = (field: Field, value: number | undefined) =>
+    penalties && value ? fit(field, value, (asked) => between(asked, -2, 1.99)) : undefined
   const written = {
-    temperature: temperature === undefined ? undefined : between(temperature, 0, 2),
-    topP: topP === undefined ? undefined : between(topP, 0, 1),
-    topK: topK === undefined ? undefined : Math.max(1, Math.round(topK)),
-    // Gemini accepts a signed 32-bit seed: a larger seed is reduced to 31 bits, which serves as well.
-    seed: seed === undefined ? undefined : Math.trunc(seed) % 2 ** 31,
-    presencePenalty: penalty(sampling.presencePenalty),
-    frequencyPenalty: penalty(sampling.frequencyPenalty),
+    temperature: fit('temperature', temperature, (asked) => between(asked, 0, 2)),
+    topP: fit('topP', topP, (asked) => between(asked, 0, 1)),
+    topK: fit('topK', topK, (asked) => Math.max(1, Math.round(asked))),
+    // Gemini accepts a signed 32-bit seed: a larger seed is reduced to 31 bits.
+    seed: fit('seed', seed, (asked) => Math.trunc(asked) % 2 ** 31),
+    presencePenalty: penalty('presencePenalty', presencePenalty),
+    frequencyPenalty: penalty('frequencyPenalty', frequencyPenalty),
   }
   return definedMembers(written)
 }

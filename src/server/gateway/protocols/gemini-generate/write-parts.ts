@@ -29,7 +29,7 @@ export function wellFormed(value: unknown): unknown {
 export function writeMedia(part: MediaPart, dialogue: Dialogue, context: RequestContext, { richParts }: GeminiModel): JsonObject {
   if (part.title) context.lose(dialogue.from.startsWith('anthropic.') ? 'title' : 'filename')
   const level = part.detail === undefined ? undefined : levels[part.detail]
-  if (level !== undefined && !richParts) context.lose('detail')
+  if ((level !== undefined && !richParts) || part.detail === 'original') context.lose('detail')
   return {
     ...writeSource(part, dialogue),
     ...(level !== undefined && richParts ? { mediaResolution: { level } } : {}),

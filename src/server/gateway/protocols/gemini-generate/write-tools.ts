@@ -1,6 +1,7 @@
 import { fail } from '../../../base/lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Tool, ToolChoice } from '../dialogue.ts'
+import { freeTextFunction } from '../function-tools.ts'
 import { fieldNameFor, lose, searchUnless } from '../lost-fields.ts'
 import { nameTools, type ToolNames } from '../tool-names.ts'
 import type { JsonObject } from '../wire-format.ts'
@@ -31,12 +32,14 @@ export function writeTools(dialogue: Dialogue, context: RequestContext, { model,
   const custom = offered.filter((tool) => tool.custom !== undefined)
   if (offered.some((tool) => tool.strict === true)) context.lose('strict')
   if (model.isOld && dialogue.toolChoice?.kind === 'auto' && dialogue.toolChoice.isValidated) lose(dialogue, context, 'toolChoice')
-  if (custom.some(({ custom }) => hasGrammar(custom?.format))) context.lose('tools.custom.format')
-  const declarations = offered.map((tool) => ({
-    name: names.toUpstream(tool.name),
-    ...(tool.description ? { description: tool.description.toWellFormed() } : {}),
-    ...writeParameters(tool, isOpenApi),
-  }))
+  const declarations = offered.map((tool) => {
+    const { description, schema } = tool.custom ? freeTextFunction(tool, dialogue, context) : tool
+    return {
+      name: names.toUpstream(tool.name),
+      ...(description ? { description: description.toWellFormed() } : {}),
+      ...writeParameters(schema, isOpenApi),
+    }
+  })
   const search = searchUnless(declarations.length > 0 ? oneOrTheOther : undefined, dialogue, context)
   return {
     tools: [
@@ -59,17 +62,10 @@ function offeredTools({ tools, toolChoice }: Dialogue, { isOld }: GeminiModel): 
   })
 }
 
-function writeParameters(tool: Tool, isOpenApi: boolean): JsonObject {
-  const schema = tool.custom ? freeText : tool.schema
+function writeParameters(schema: Tool['schema'], isOpenApi: boolean): JsonObject {
   if (schema === undefined) return {}
   const written = isOpenApi ? writeOpenApiSchema(schema) : writeJsonSchema(schema)
   return written ? { [isOpenApi ? 'parameters' : 'parametersJsonSchema']: written } : {}
-}
-
-const freeText: JsonObject = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
-
-function hasGrammar(format: unknown): boolean {
-  return typeof format === 'object' && format !== null && 'type' in format && format.type === 'grammar'
 }
 
 function writeChoice(dialogue: Dialogue, offered: readonly Tool[], { isOld }: GeminiModel, names: ToolNames): JsonObject {

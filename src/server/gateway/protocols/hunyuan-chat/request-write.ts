@@ -2,7 +2,7 @@ import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart, TextPart, ToolCallPart } from '../dialogue.ts'
 import { callText, demandedTool, type FunctionTool, type FunctionTools, functionTools, undoing } from '../function-tools.ts'
 import { withJsonInstruction } from '../json-answer.ts'
-import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import { type Field, fitted, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import {
   apartFromTools,
@@ -22,7 +22,7 @@ import { definedMembers, type JsonObject } from '../wire-format.ts'
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
-  const tools = functionTools(dialogue)
+  const tools = functionTools(dialogue, context)
   const messages = plainMessages(withJsonInstruction(dialogue), context, { system: 'head', tools: true, lastTurn: 'refused' })
   requireMessage(dialogue, messages)
 
@@ -92,7 +92,7 @@ function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
   const isSeedTaken = sampling.seed !== undefined && sampling.seed >= 1 && sampling.seed <= seedMax
   if (sampling.seed !== undefined && !isSeedTaken) lose(dialogue, context, 'seed')
   const members = {
-    Temperature: sampling.temperature === undefined ? undefined : Math.min(sampling.temperature, 2),
+    Temperature: fitted(dialogue, context, ['temperature', sampling.temperature], (value) => Math.min(value, 2)),
     TopP: sampling.topP,
     Seed: isSeedTaken ? sampling.seed : undefined,
     Stop: stop.length > 0 ? stop : undefined,

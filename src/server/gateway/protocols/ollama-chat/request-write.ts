@@ -10,7 +10,7 @@ import { canThink, thinksInLevels } from './models.ts'
 /** A conversation in Ollama's form. Throws `untranslatable` for media other than images. */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   loseAllBut(dialogue, context, carried)
-  const tools = functionTools(dialogue, nameRule)
+  const tools = functionTools(dialogue, context, nameRule)
   if (tools.choice === 'required') lose(dialogue, context, 'toolChoice')
   const messages = plainMessages(dialogue, context, { system: 'anywhere', tools: true, lastTurn: 'begins' })
   const options = optionsOf(dialogue)

@@ -62,6 +62,12 @@ function readMedia(part: JsonObject, field: string): MediaPart {
     case 'file':
     case 'input_file':
       return readFile(objectAt(part, 'file') ?? part, `${field}.file`)
+    // Mistral's and Zhipu's parts.
+    case 'document_url':
+    case 'file_url': {
+      const source = readSource(urlIn(part, part.type), `${field}.${part.type}`)
+      return documentOf(source, textAt(part, 'document_name') || textAt(part, 'filename'))
+    }
     default:
       return fail('untranslatable', { field: `${field}.type`, reason: { zh: '未知的类型', en: 'this type is not known' } })
   }
@@ -80,13 +86,15 @@ function readImage(part: JsonObject, field: string): MediaPart {
  */
 function readFile(file: JsonObject, field: string): MediaPart {
   const [id, data, name] = [textAt(file, 'file_id'), textAt(file, 'file_data'), textAt(file, 'filename')]
-  const titled = name === '' ? {} : { title: name }
   if (id !== '') {
     const stored = storedFile(id, 'openai', typeOfFile(file))
-    return { kind: 'media', media: kindOfFile(stored), source: stored, ...titled }
+    return { kind: 'media', media: kindOfFile(stored), source: stored, ...(name === '' ? {} : { title: name }) }
   }
+  return documentOf(readSource(data || textAt(file, 'file_url'), `${field}.file_data`), name)
+}
 
-  const source = readSource(data || textAt(file, 'file_url'), `${field}.file_data`)
+function documentOf(source: MediaSource, title: string): MediaPart {
+  const titled = title === '' ? {} : { title }
   if (source.kind !== 'base64') return { kind: 'media', media: 'document', source, ...titled }
   const { mediaType } = source
   if (/^(text\/|application\/(json|xml)$)/.test(mediaType)) {

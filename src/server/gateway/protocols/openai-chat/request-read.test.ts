@@ -174,6 +174,16 @@ describe('the messages of a Chat request', () => {
 describe('the parts of a message', () => {
   const parts = (...content: object[]) => turns(user(content))[0]?.parts
 
+  it.each([
+    ['document_url', 'https://a.example/b.pdf', { document_name: 'tides' }, 'tides'],
+    ['document_url', { url: 'https://a.example/b.pdf' }, {}, undefined],
+    ['file_url', { url: 'https://a.example/b.pdf' }, {}, undefined],
+  ])('[283] may be documents by URL, as hosts have them: %s %j', (type, url, more, title) => {
+    const source = { kind: 'url', url: 'https://a.example/b.pdf' }
+    expect(parts({ type, [type]: url, ...more })).toEqual([{ kind: 'media', media: 'document', source, ...(title ? { title } : {}) }])
+    expect(read({ messages: [user([{ type, [type]: url, ...more }])] }).unread).toBeUndefined()
+  })
+
   it('[139] do not include empty text, but the parts next to it', () => {
     expect(parts({ type: 'text', text: '' }, { type: 'image_url', image_url: 'https://a.example' })).toHaveLength(1)
   })

@@ -477,7 +477,7 @@ describe('a written Chat request', () => {
     const { body: sent, lost } = written({ sampling, stop: ['a', 'b', 'c', 'd', 'e'] }, { quirks: { temperatureMax: 1 } })
     expect(sent).toMatchObject({ temperature: 1, top_p: 0.5, seed: 3, presence_penalty: 1, stop: ['a', 'b', 'c', 'd'] })
     expect(sent).not.toHaveProperty('top_k')
-    expect(lost).toEqual(['stop_sequences', 'top_k'])
+    expect(lost).toEqual(['stop_sequences', 'temperature', 'top_k'])
   })
 
   it("leaves out members that the host refuses, and reports the caller's names", () => {

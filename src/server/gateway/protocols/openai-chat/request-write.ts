@@ -59,6 +59,7 @@ function writeSampling({ dialogue, model, quirks, isOwn, loseField }: Writing): 
 
   const { temperature } = sampling
   const hottest = quirks.temperatureMax
+  if (temperature !== undefined && hottest !== undefined && temperature > hottest) loseField('temperature')
   return {
     [outputLimitMember(model, quirks)]: outputTokensMax,
     temperature: temperature !== undefined && hottest !== undefined ? Math.min(temperature, hottest) : temperature,

@@ -44,7 +44,7 @@ const choiceMembers = known('type name mode tools', {
   allowed_tools: known('mode tools'),
 })
 
-const parts = known('type text refusal thinking detail file_id file_data file_url filename annotations closed', {
+const parts = known('type text refusal thinking detail file_id file_data file_url document_url document_name filename annotations closed', {
   image_url: known('url detail'),
   video_url: known('url'),
   input_audio: known('data format'),

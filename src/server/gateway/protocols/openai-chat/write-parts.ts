@@ -52,9 +52,11 @@ function writeText(part: TextPart, writing: Writing): JsonObject {
 }
 
 /** Only OpenAI supports `original`. */
-function writeDetail({ detail }: MediaPart, { rules, isOwn }: Writing): JsonObject {
+function writeDetail({ detail }: MediaPart, { rules, isOwn, lose }: Writing): JsonObject {
   if (detail === undefined) return {}
-  return { detail: detail === 'original' && !rules.isOpenAi && !isOwn ? 'high' : detail }
+  if (detail !== 'original' || rules.isOpenAi || isOwn) return { detail }
+  lose('detail')
+  return { detail: 'high' }
 }
 
 function writeAudio(source: Held, writing: Writing): JsonObject {

@@ -1,5 +1,5 @@
 import type { Tool, ToolChoice } from '../dialogue.ts'
-import { freeTextSchema } from '../function-tools.ts'
+import { freeTextFunction } from '../function-tools.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { fitsStrict } from './strict-schema.ts'
 import { writeCacheMark } from './write-parts.ts'
@@ -39,11 +39,11 @@ export function writeTools(writing: Writing): WrittenTools {
 }
 
 function writeFunction(tool: Tool, writing: Writing): JsonObject {
-  const { description, schema, custom } = tool
+  const { description, schema } = tool.custom ? freeTextFunction(tool, writing.dialogue, writing) : tool
   const declared = {
     name: writing.names.toUpstream(tool.name),
     ...(description ? { description } : {}),
-    ...(custom ? { parameters: freeTextSchema } : schema ? { parameters: objectSchema(schema) } : {}),
+    ...(schema ? { parameters: objectSchema(schema) } : {}),
     ...(isStrict(tool, writing) ? { strict: true } : {}),
   }
   return { type: 'function', function: declared, ...writeCacheMark(tool, writing, 'tool') }

@@ -1,4 +1,5 @@
 import type { Dialogue, Tool, ToolChoice } from '../dialogue.ts'
+import { freeTextFunction } from '../function-tools.ts'
 import { fitsStrict } from '../openai-chat/strict-schema.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
 import type { Writing } from './writing.ts'
@@ -42,7 +43,10 @@ export function writeTools(writing: Writing): WrittenTools {
 function writeTool(tool: Tool, writing: Writing, keepsCustom: boolean): JsonObject {
   const { dialogue, quirks, names, lose } = writing
   const name = names.toUpstream(tool.name)
-  if (tool.custom) return keepsCustom ? plainTool({ ...tool, name }) : plainTool({ ...tool, name, ...freeText })
+  if (tool.custom) {
+    if (keepsCustom) return plainTool({ ...tool, name })
+    return plainTool({ ...tool, name, ...freeTextFunction(tool, dialogue, writing), custom: undefined, strict: false })
+  }
   const schema =
     tool.schema === undefined ? emptySchema : 'type' in tool.schema ? tool.schema : { type: 'object', ...tool.schema }
   if (quirks.takesStrictTools === false) {
@@ -56,13 +60,6 @@ function writeTool(tool: Tool, writing: Writing, keepsCustom: boolean): JsonObje
 }
 
 const emptySchema: JsonObject = { type: 'object', properties: {} }
-
-/** The parameters of a free-text tool as a function. */
-const freeText: Pick<Tool, 'custom' | 'schema' | 'strict'> = {
-  custom: undefined,
-  schema: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
-  strict: false,
-}
 
 /** A tool in the form of Responses, for requests and replies. */
 export function plainTool({ name, description, schema, strict, custom }: Tool): JsonObject {

@@ -39,6 +39,6 @@ describe('a request to PaLM', () => {
       topP: 0.5,
       topK: 3,
     })
-    expect(lost).toEqual(['stop'])
+    expect(lost).toEqual(['stop', 'temperature'])
   })
 })

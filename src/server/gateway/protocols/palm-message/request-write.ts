@@ -1,7 +1,7 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { withJsonInstruction } from '../json-answer.ts'
-import { loseAllBut } from '../lost-fields.ts'
+import { fitted, loseAllBut } from '../lost-fields.ts'
 import { onlyText, type PlainMessage, plainMessages, requireMessage, startingWithUser } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
 import { definedMembers } from '../wire-format.ts'
@@ -31,7 +31,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
       },
       candidateCount: 1,
       ...definedMembers({
-        temperature: temperature === undefined ? undefined : Math.min(temperature, temperatureMax),
+        temperature: fitted(dialogue, context, ['temperature', temperature], (value) => Math.min(value, temperatureMax)),
         topP,
         topK,
       }),

@@ -2,7 +2,7 @@ import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { type FunctionTools, functionTools, undoing } from '../function-tools.ts'
 import { withJsonInstruction } from '../json-answer.ts'
-import { type Field, lose, loseAllBut } from '../lost-fields.ts'
+import { type Field, fitted, lose, loseAllBut } from '../lost-fields.ts'
 import { onlyText, type PlainMessage, plainMessages, requireMessage, startingWithUser } from '../plain-messages.ts'
 import { refuseForcedTools } from '../transcript.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
@@ -16,7 +16,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
   const version = sparkVersionOf(context.model)
   if (!version.functions) refuseForcedTools(dialogue)
   loseAllBut(dialogue, context, version.functions ? [...carried, 'tools', 'toolChoice'] : carried)
-  const tools = functionTools(dialogue)
+  const tools = functionTools(dialogue, context)
   const { offered, choice } = version.functions ? tools : { offered: [], choice: undefined }
   if (choice === 'required') lose(dialogue, context, 'toolChoice')
   const messages = plainMessages(withJsonInstruction(dialogue), context, {
@@ -57,8 +57,8 @@ function samplingOf(dialogue: Dialogue, context: RequestContext, { outputTokensM
   const { sampling, outputTokensMax } = dialogue
   if (outputTokensMax !== undefined && outputTokensMax > limit) lose(dialogue, context, 'outputTokensMax')
   const members = {
-    temperature: sampling.temperature === undefined ? undefined : Math.min(Math.max(sampling.temperature, 0.01), 1),
-    top_k: sampling.topK === undefined ? undefined : Math.min(Math.max(Math.round(sampling.topK), 1), 6),
+    temperature: fitted(dialogue, context, ['temperature', sampling.temperature], (value) => Math.min(Math.max(value, 0.01), 1)),
+    top_k: fitted(dialogue, context, ['topK', sampling.topK], (value) => Math.min(Math.max(Math.round(value), 1), 6)),
     max_tokens: outputTokensMax === undefined ? undefined : Math.min(outputTokensMax, limit),
   }
   return definedMembers(members)

@@ -84,7 +84,7 @@ describe('a request to Spark', () => {
         },
       },
     })
-    expect(lost).toEqual(['max_tokens', 'top_p'])
+    expect(lost).toEqual(['max_tokens', 'top_k', 'top_p'])
   })
 
   it('has instructions as user text for versions without system messages', () => {
