@@ -145,6 +145,11 @@ export function completionTokens(usage: Usage): number {
   return outputBuckets.reduce((sum, bucket) => sum + usage[bucket], 0)
 }
 
+/** Reasoning as a part of all output: hosts may report more of it than output. */
+export function reasoningTokens(usage: Usage): number {
+  return Math.min(usage.reasoning, completionTokens(usage))
+}
+
 /** All cached input, as vendors report it in one number. */
 export function cachedTokens(usage: Usage): number {
   return usage.cacheRead + usage.cachedAudio + usage.cachedImage

@@ -78,6 +78,8 @@ export interface WriteContext {
   newId(prefix: string): string
   /** The estimated tokens of the prompt, for a format that reports them before the upstream does. */
   readonly inputTokensEstimate?: number
+  /** Reports content of the reply that the format cannot have. Absent where such content is not reported. */
+  lose?(name: string): void
   /** Set when the reply is stored for later calls. */
   readonly kept?: StoredAs
 }

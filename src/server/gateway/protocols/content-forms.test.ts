@@ -100,7 +100,7 @@ const cases = forms.flatMap(({ name, codec, whole, stream }) =>
 
 describe('content that is not a text', () => {
   it.each(cases)(
-    'is read as text from $name: $title',
+    '[277] is read as text from $name: $title',
     ({ codec, whole, stream, text }) => {
       const read = reading(codec)
       if (whole) expect(read.whole(whole)).toMatchObject({ blocks: [{ block: 'text', text }], isComplete: true })
@@ -110,7 +110,7 @@ describe('content that is not a text', () => {
     },
   )
 
-  it('is a text in place of the list of parts or blocks', () => {
+  it('[277] is a text in place of the list of parts or blocks', () => {
     const text = 'The tide is high.'
     const wholes: readonly (readonly [Codec, JsonObject])[] = [
       [
@@ -135,7 +135,7 @@ describe('a gathered stream of Chat', () => {
   }
   const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] })
 
-  it('keeps every piece of a content of parts, and joins adjacent thinking and adjacent text', () => {
+  it('[277] keeps every piece of a content of parts, and joins adjacent thinking and adjacent text', () => {
     expect(
       gathered(
         { role: 'assistant', content: '' },

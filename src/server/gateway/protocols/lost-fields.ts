@@ -26,6 +26,7 @@ export type Field =
   | 'user'
   | 'cacheKey'
   | 'cache'
+  | 'detail'
   | 'turns'
   | 'lastTurn'
 
@@ -157,6 +158,7 @@ function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
     user: Boolean(dialogue.user),
     cacheKey: Boolean(dialogue.cacheKey),
     cache: hasCacheMarks(dialogue),
+    detail: hasDetail(dialogue),
     turns: false,
     lastTurn: false,
   }
@@ -168,6 +170,14 @@ export function hasCacheMarks({ system, turns, tools }: Pick<Dialogue, 'system' 
   const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined
   return (
     system.some(isMarked) || tools.some(({ cache }) => cache !== undefined) || turns.some(({ parts }) => parts.some(isMarked))
+  )
+}
+
+/** Whether a level of detail is requested for any medium. */
+function hasDetail({ turns }: Pick<Dialogue, 'turns'>): boolean {
+  const isDetailed = (part: Part) => part.kind === 'media' && part.detail !== undefined && part.detail !== 'auto'
+  return turns.some(({ parts }) =>
+    parts.some((part) => isDetailed(part) || (part.kind === 'tool-result' && part.parts.some(isDetailed))),
   )
 }
 
@@ -202,6 +212,7 @@ const words: Readonly<Record<Field, Readonly<Record<CallerDialect, string>>>> = 
   user: word('user', 'user', 'metadata.user_id', 'labels'),
   cacheKey: everywhere('prompt_cache_key'),
   cache: word('cache_control', 'prompt_cache_breakpoint', 'cache_control', 'cachedContent'),
+  detail: word('detail', 'detail', 'detail', 'mediaResolution'),
   turns: word('messages', 'input', 'messages', 'contents'),
   lastTurn: word('messages.last', 'input.last', 'messages.last', 'contents.last'),
 }

@@ -14,6 +14,11 @@ export function readMediaUrl(url: string, declared?: string): MediaSource {
   return base64Source(url, declared ?? '')
 }
 
+/** A text that is the URL of a web page; '' for any other text. */
+export function webAddress(text: string): string {
+  return /^https?:\/\//i.test(text) ? text : ''
+}
+
 /** A source from base64 text: white space removed, the standard alphabet, the sniffed type or else the declared one. */
 export function base64Source(data: string, declared: string): Base64Source {
   const clean = plainBase64(data)

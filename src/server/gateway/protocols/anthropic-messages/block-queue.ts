@@ -23,6 +23,11 @@ export class BlockQueue {
   #current: OpenBlock | undefined
   #next = 0
 
+  /** Whether citations are left that no text could take. */
+  get hasUncited(): boolean {
+    return this.#citations.length > 0
+  }
+
   open(opened: OpenEvent): JsonObject[] {
     if (this.#current) {
       this.#waiting.set(opened.index, { opened, text: '', citations: [], isClosed: false, isCut: false })

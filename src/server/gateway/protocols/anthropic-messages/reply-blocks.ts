@@ -1,4 +1,5 @@
 import type { ReadContext } from '../codec.ts'
+import { webAddress } from '../media.ts'
 import type { Citation, ReplyEvent } from '../reply-events.ts'
 import { answerAt, arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
@@ -63,7 +64,7 @@ export class ReplyBlocks {
         return [...events, ...opened, { type: 'opaque', index: block.index ?? 0, opaque }]
       }
     }
-    if (content.type !== 'tool_use') this.#context.lose?.(textAt(content, 'type'))
+    this.#context.lose?.(textAt(content, 'type'))
     this.#begin(key, 'hidden')
     return events
   }
@@ -107,6 +108,7 @@ export class ReplyBlocks {
   /** Writes citations without text into an empty text block. */
   citeRest(): ReplyEvent[] {
     const cites = citationsOf(this.#citations, 0)
+    if (cites.length < this.#citations.length) this.#context.lose?.('citations')
     if (cites.length === 0) return []
     const index = this.#next++
     return [
@@ -189,8 +191,4 @@ function citationsOf(citations: readonly JsonObject[], length: number): Citation
     const url = textAt(citation, 'url') || webAddress(textAt(citation, 'source'))
     return url === '' ? [] : [{ url, title: textAt(citation, 'title'), start: 0, end: length }]
   })
-}
-
-function webAddress(source: string): string {
-  return /^https?:\/\//i.test(source) ? source : ''
 }

@@ -2,7 +2,8 @@ import type { Usage } from '../../../../contract/usage.ts'
 import type { Codec, EventReader, ReadContext } from '../codec.ts'
 import { errorFacts, parseData } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
-import { arrayAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
+import { asksForSomething } from '../unread-members.ts'
+import { type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { idOf, isSameMessage, replayMessage, secondMessage } from './forms.ts'
 import { isEmptyMessage, readAnthropicError } from './messages.ts'
 import { ReplyBlocks } from './reply-blocks.ts'
@@ -34,7 +35,6 @@ export const readEvents = (context: ReadContext): EventReader => {
 }
 
 class MessageReader {
-  readonly #context: ReadContext
   readonly #blocks: ReplyBlocks
   #hasStarted = false
   /** The id of the message; undefined before its beginning. */
@@ -46,9 +46,11 @@ class MessageReader {
   #usage: Usage | undefined
   #finish: { readonly reason: FinishReason; readonly stopSequence?: string; readonly explanation?: string } | undefined
 
+  readonly #lose: ReadContext['lose']
+
   constructor(context: ReadContext) {
-    this.#context = context
     this.#blocks = new ReplyBlocks(context)
+    this.#lose = context.lose
   }
 
   read(event: JsonObject): ReplyEvent[] {
@@ -62,7 +64,7 @@ class MessageReader {
       case 'message_start':
         if (this.#headId !== undefined) return this.#beganAgain(event)
         this.#headId = idOf(event)
-        this.#noteTransformations(objectAt(event, 'message') ?? {})
+        this.#loseIn(objectAt(event, 'message') ?? {})
         return this.#begun(this.#readUsage(objectAt(event, 'message') ?? {}))
       case 'content_block_start':
         this.#hasContent = true
@@ -73,8 +75,7 @@ class MessageReader {
         return this.#begun(this.#blocks.stop(event.index))
       case 'message_delta':
         this.#finish = readFinish(objectAt(event, 'delta') ?? {}) ?? this.#finish
-        this.#noteTransformations(event)
-        this.#noteTransformations(objectAt(event, 'delta') ?? {})
+        this.#loseIn({ ...event, ...objectAt(event, 'delta') })
         this.#isToldUsage ||= typeof objectAt(event, 'usage')?.output_tokens === 'number'
         return this.#begun(this.#readUsage(event))
       case 'message_stop':
@@ -82,6 +83,13 @@ class MessageReader {
       default:
         return []
     }
+  }
+
+  /** Reports what other formats have no place for; the explanation of a refusal is carried. */
+  #loseIn(holder: JsonObject): void {
+    for (const member of onlyHere) if (asksForSomething(holder[member])) this.#lose?.(member)
+    for (const [member, value] of Object.entries(objectAt(holder, 'stop_details') ?? {}))
+      if (member !== 'type' && member !== 'explanation' && asksForSomething(value)) this.#lose?.(`stop_details.${member}`)
   }
 
   /** A second message is an error, since the earlier content is not part of it. The same beginning once more is ignored. */
@@ -121,11 +129,6 @@ class MessageReader {
     return reason === 'tool-calls' ? 'stop' : reason
   }
 
-  /** What the vendor left out of the request, such as thinking of another account, is told in no other format. */
-  #noteTransformations(holder: JsonObject): void {
-    if (arrayAt(holder, 'input_transformations').length > 0) this.#context.lose?.('input_transformations')
-  }
-
   #readUsage(holder: JsonObject): ReplyEvent[] {
     const usage = readMessagesUsage(holder, this.#usage)
     if (!usage || usage === this.#usage) return []
@@ -139,6 +142,9 @@ class MessageReader {
     return [{ type: 'start' }, ...events]
   }
 }
+
+/** Members of a message about the vendor's own servers. */
+const onlyHere = ['container', 'context_management', 'diagnostics', 'input_transformations'] as const
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map([
   ['end_turn', 'stop'],

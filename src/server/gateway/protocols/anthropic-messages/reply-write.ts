@@ -104,6 +104,8 @@ class MessageWriter {
   }
 
   #ending(): JsonObject[] {
+    // A picture may have sources without any text.
+    if (this.#blocks.hasUncited) this.#context.lose?.('citations')
     const { reason = 'stop', stopSequence = null, explanation = null } = this.#finish ?? {}
     const delta = {
       stop_reason: stopReasons[reason],

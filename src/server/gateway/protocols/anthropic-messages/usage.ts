@@ -9,6 +9,7 @@ import {
   longCacheLifetimes,
   noUsage,
   type OtherUsage,
+  reasoningTokens,
   type Usage,
   writtenTokens,
 } from '../../../../contract/usage.ts'
@@ -21,7 +22,8 @@ import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textA
  * although the vendor has it only in the first, so that a stream through two gateways keeps it.
  */
 export function writeUsage(usage: Usage): JsonObject {
-  const { input, audioInput, imageInput, reasoning, searches } = usage
+  const { input, audioInput, imageInput, searches } = usage
+  const reasoning = reasoningTokens(usage)
   return {
     input_tokens: input + audioInput + imageInput,
     cache_creation_input_tokens: writtenTokens(usage),

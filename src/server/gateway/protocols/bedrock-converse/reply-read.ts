@@ -1,5 +1,6 @@
 import { type CacheLifetime, cacheWritesOf, noUsage, type Usage } from '../../../../contract/usage.ts'
 import type { EventReader, ReadContext } from '../codec.ts'
+import { webAddress } from '../media.ts'
 import { withTotal } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
@@ -49,6 +50,11 @@ export function readStreamEvents(context: ReadContext): EventReader {
   })
 }
 
+/** The members of blocks and deltas that are read. Any other is content without a neutral form. */
+const readMembers: ReadonlySet<string> = new Set([
+  ...['text', 'image', 'toolUse', 'reasoningContent', 'citationsContent', 'citation', 'citations', 'cachePoint'],
+])
+
 /** The blocks of one reply by index. The model's use of the vendor's own tools is hidden. */
 class Blocks {
   readonly #builder: ReplyBuilder
@@ -66,7 +72,10 @@ class Blocks {
     this.#context = context
   }
 
-  start(index: number, { toolUse, image }: JsonObject): void {
+  start(index: number, block: JsonObject): void {
+    const { toolUse, image } = block
+    this.#loseOthers(block)
+    if (isObject(toolUse) && toolUse.type === 'server_tool_use') this.#context.lose?.('server_tool_use')
     if (isObject(image)) this.#image = { format: textAt(image, 'format'), pieces: [] }
     if (!isObject(toolUse) || toolUse.type === 'server_tool_use') return
     const name = textAt(toolUse, 'name')
@@ -77,7 +86,12 @@ class Blocks {
     this.#bare.add(key)
   }
 
+  #loseOthers(block: JsonObject): void {
+    for (const member of Object.keys(block)) if (!readMembers.has(member)) this.#context.lose?.(member)
+  }
+
   more(index: number, delta: JsonObject): void {
+    this.#loseOthers(delta)
     const text = answerAt(delta, 'text')
     this.#textLength += text.length
     this.#builder.text(text)
@@ -114,10 +128,12 @@ class Blocks {
     if (redacted !== '') this.#builder.sealReasoning({ family: 'anthropic', kind: 'redacted', value: redacted })
   }
 
-  /** Only citations of web pages have a URL. */
+  /** Only citations of web pages, and of search results whose source is one, have a URL. */
   #cite(citation: JsonObject): void {
-    const url = textAt(objectAt(objectAt(citation, 'location') ?? {}, 'web') ?? {}, 'url')
-    if (url !== '') this.#sources.push({ url, title: textAt(citation, 'title') })
+    const page = objectAt(objectAt(citation, 'location') ?? {}, 'web') ?? {}
+    const url = textAt(page, 'url') || webAddress(textAt(citation, 'source'))
+    if (url === '') this.#context.lose?.('citations')
+    else this.#sources.push({ url, title: textAt(citation, 'title') })
   }
 }
 

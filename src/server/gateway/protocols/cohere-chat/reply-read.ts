@@ -1,16 +1,18 @@
 import { noUsage, type Usage } from '../../../../contract/usage.ts'
 import type { EventReader, ReadContext } from '../codec.ts'
+import { webAddress } from '../media.ts'
 import { cachedKinds, placeTotals } from '../place-totals.ts'
 import { errorFacts, type ReplyBuilder, readerOf, wholeReply } from '../reply-builder.ts'
 import type { FinishReason, ReplyEvent } from '../reply-events.ts'
 import { answerAt, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 
 /** The plan before tool calls is reasoning: it is not addressed to the reader. */
-export function readReply(reply: JsonObject, { newCallId }: ReadContext): ReplyEvent[] {
+export function readReply(reply: JsonObject, { newCallId, lose }: ReadContext): ReplyEvent[] {
   return wholeReply((builder) => {
     const message = objectAt(reply, 'message')
     if (!message) return builder.fail(errorFacts(textAt(reply, 'message') || 'the upstream sent no valid answer'))
     for (const piece of contentOf(message)) readPiece(builder, piece)
+    for (const citation of arrayAt(message, 'citations').filter(isObject)) readCitation(builder, citation, lose)
     builder.reasoning(textAt(message, 'tool_plan'))
     for (const call of arrayAt(message, 'tool_calls').filter(isObject)) {
       const called = objectAt(call, 'function') ?? {}
@@ -22,7 +24,7 @@ export function readReply(reply: JsonObject, { newCallId }: ReadContext): ReplyE
   })
 }
 
-export function readStreamEvents({ newCallId }: ReadContext): EventReader {
+export function readStreamEvents({ newCallId, lose }: ReadContext): EventReader {
   /** The open calls without any input yet. */
   const empty = new Set<string>()
 
@@ -34,6 +36,10 @@ export function readStreamEvents({ newCallId }: ReadContext): EventReader {
       case 'content-start':
       case 'content-delta':
         return readPiece(builder, objectAt(message, 'content') ?? {})
+      case 'citation-start': {
+        const citation = objectAt(message, 'citations')
+        return citation && readCitation(builder, citation, lose)
+      }
       case 'tool-plan-delta':
         return builder.reasoning(textAt(message, 'tool_plan'))
       case 'tool-call-start': {
@@ -75,6 +81,18 @@ function readPiece(builder: ReplyBuilder, piece: JsonObject): void {
 function contentOf({ content }: JsonObject): JsonObject[] {
   const pieces = Array.isArray(content) ? content : [content]
   return pieces.map((piece) => (isObject(piece) ? piece : { text: piece }))
+}
+
+/** Only documents and results of tools from the web have a URL. */
+function readCitation(builder: ReplyBuilder, citation: JsonObject, lose: ReadContext['lose']): void {
+  const sources = arrayAt(citation, 'sources').filter(isObject)
+  const pages = sources.map((source) => objectAt(source, 'document') ?? objectAt(source, 'tool_output') ?? {})
+  const [start, end] = [countAt(citation, 'start'), countAt(citation, 'end')]
+  for (const page of pages) {
+    const url = webAddress(textAt(page, 'url'))
+    if (url === '') lose?.('citations')
+    else builder.cite({ url, title: textAt(page, 'title'), start, end })
+  }
 }
 
 /** Finish reason and usage are together, at the top level of a non-streamed reply or in the last event. */

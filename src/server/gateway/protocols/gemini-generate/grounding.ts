@@ -15,13 +15,19 @@ export interface Support extends Pick<Citation, 'url' | 'title'> {
 export function readSupports(candidate: JsonObject): Support[] {
   const grounding = objectAt(candidate, 'groundingMetadata') ?? {}
   const chunks = arrayAt(grounding, 'groundingChunks')
+  const sources = chunks.slice(0, supportsMax)
   const supports = arrayAt(grounding, 'groundingSupports').filter(isObject).slice(0, supportsMax)
   const cited = objectAt(candidate, 'citationMetadata') ?? {}
   const recited = [...arrayAt(cited, 'citationSources'), ...arrayAt(cited, 'citations')].filter(isObject).slice(0, supportsMax)
   return [
-    ...supports.flatMap((support) => supportsOf(support, chunks)),
+    ...(supports.length > 0 ? supports.flatMap((support) => supportsOf(support, chunks)) : sources.flatMap(sourceOf)),
     ...recited.flatMap((source) => supportOf(source, source)),
   ]
+}
+
+/** Whether a source belongs to no passage, but to the whole answer: an image, or a text of which no passage is named. */
+export function isOfAll({ startByte, endByte, text }: Support): boolean {
+  return startByte === 0 && endByte === 0 && text === ''
 }
 
 /** The offset of the piece in a text, in UTF-16 units; undefined when it is not found. */
@@ -57,10 +63,16 @@ function supportsOf(support: JsonObject, chunks: readonly unknown[]): Support[] 
   const segment = objectAt(support, 'segment') ?? {}
   return arrayAt(support, 'groundingChunkIndices').flatMap((index) => {
     const chunk = typeof index === 'number' ? chunks[index] : undefined
-    if (!isObject(chunk)) return []
-    const source = objectAt(chunk, 'web') ?? objectAt(chunk, 'retrievedContext') ?? objectAt(chunk, 'maps') ?? {}
-    return supportOf(segment, source)
+    return isObject(chunk) ? supportOf(segment, pageOf(chunk)) : []
   })
+}
+
+function sourceOf(chunk: unknown): Support[] {
+  return isObject(chunk) ? supportOf({ startIndex: 0, endIndex: 0 }, pageOf(chunk)) : []
+}
+
+function pageOf(chunk: JsonObject): JsonObject {
+  return objectAt(chunk, 'web') ?? objectAt(chunk, 'retrievedContext') ?? objectAt(chunk, 'maps') ?? {}
 }
 
 /** Gemini omits the start index of a piece at offset 0. */

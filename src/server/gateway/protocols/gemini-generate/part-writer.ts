@@ -1,4 +1,5 @@
 import type { Usage } from '../../../../contract/usage.ts'
+import type { WriteContext } from '../codec.ts'
 import type { Opaque } from '../dialogue.ts'
 import type { Citation, OpenEvent, ReplyEvent, TokenLogprob } from '../reply-events.ts'
 import { inputObject } from '../tool-input.ts'
@@ -13,8 +14,10 @@ import { writeGeminiUsage } from './usage.ts'
  * be split into several parts. What is known only at the end is written with the last candidate. Source: protocols notes 3.14.
  */
 export class PartWriter {
+  /** Callers receive thoughts and log probabilities only when they request them. */
   readonly #showsThoughts: boolean
   readonly #tellsLogprobs: boolean
+  readonly #lose: WriteContext['lose']
   readonly #blocks = new Map<number, Block>()
   /** Calls whose input is not valid JSON: they were cut off if the reply turns out to have reached its limit. */
   readonly #doubtful: JsonObject[] = []
@@ -24,9 +27,11 @@ export class PartWriter {
   #usage: Usage | undefined
   #finish: Extract<ReplyEvent, { type: 'finish' }> | undefined
 
-  constructor({ showsThoughts, tellsLogprobs }: { readonly showsThoughts: boolean; readonly tellsLogprobs: boolean }) {
-    this.#showsThoughts = showsThoughts
-    this.#tellsLogprobs = tellsLogprobs
+  constructor({ dialogue, lose }: Pick<WriteContext, 'dialogue' | 'lose'>) {
+    const show = dialogue.reasoning?.show
+    this.#showsThoughts = show === 'summary' || show === 'full'
+    this.#tellsLogprobs = dialogue.logprobs !== undefined
+    this.#lose = lose
   }
 
   /** The parts that this event completes. */
@@ -61,7 +66,9 @@ export class PartWriter {
   /** The parts that were held back until the end. */
   lastParts(): JsonObject[] {
     const isCut = this.#finish?.reason === 'length' || this.#finish?.reason === 'context-full'
-    return isCut ? [] : this.#doubtful
+    if (!isCut) return this.#doubtful
+    if (this.#doubtful.length > 0) this.#lose?.('tool-call')
+    return []
   }
 
   lastCandidate(parts: readonly JsonObject[]): JsonObject {

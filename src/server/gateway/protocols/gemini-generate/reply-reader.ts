@@ -3,10 +3,11 @@ import type { ReadContext } from '../codec.ts'
 import { base64Source } from '../media.ts'
 import type { FinishReason, ReplyEvent, TokenLogprob } from '../reply-events.ts'
 import { inputText } from '../tool-input.ts'
+import { asksForSomething } from '../unread-members.ts'
 import { answerAt, answerText, arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { readGeminiError } from './errors.ts'
 import { type Outcome, readFinishReason } from './finish-reasons.ts'
-import { placeOf, readSupports, type Support, supportsMax } from './grounding.ts'
+import { isOfAll, placeOf, readSupports, type Support, supportsMax } from './grounding.ts'
 import { readLogprobsResult } from './logprobs.ts'
 import { PartialArgs } from './partial-args.ts'
 import { readGeminiUsage } from './usage.ts'
@@ -31,6 +32,7 @@ export class ReplyReader {
   /** Sources whose quoted text has not arrived yet. */
   #supports: Support[] = []
   readonly #knownSupports = new Set<string>()
+  readonly #citedUrls = new Set<string>()
   /** Log probabilities of the text that comes next. */
   #logprobs: TokenLogprob[] = []
   readonly #callIds = new Set<string>()
@@ -66,8 +68,10 @@ export class ReplyReader {
     this.#closePartial(reason === 'length')
     // If a complete reply has nothing but thoughts, they are its answer.
     if (reason === 'stop' && !this.#hasText && !this.#hasMedia) this.#say('text', this.#thoughts, '')
+    this.#citeWhole()
     this.#closeText()
     this.#citeRest()
+    if (this.#supports.length > 0 && this.#hasText) this.#context.lose?.('groundingSupports')
     this.#isOver = true
     if (reason === undefined) return this.#flush()
     const explanation = this.#explanation === '' ? {} : { explanation: this.#explanation }
@@ -127,7 +131,8 @@ export class ReplyReader {
     if (call) this.#readCall(call, signature)
     else if (media) this.#readMedia(media, part.thought === true, signature)
     else {
-      for (const member of writtenAsText) if (objectAt(part, member)) this.#context.lose?.(member)
+      for (const member of Object.keys(part))
+        if (!readMembers.has(member) && asksForSomething(part[member])) this.#context.lose?.(member)
       this.#say(part.thought === true ? 'reasoning' : 'text', textOf(part), signature)
     }
   }
@@ -222,9 +227,20 @@ export class ReplyReader {
       const place = placeOf(support, open.text)
       if (!place) return true
       const { url, title } = support
+      this.#citedUrls.add(url)
       this.#made.push({ type: 'cite', index: open.index, citation: { url, title, ...place } })
       return false
     })
+  }
+
+  /** Sources that support no passage are cited at the end of the text. */
+  #citeWhole(): void {
+    const open = this.#open
+    if (open?.kind !== 'text') return
+    const end = open.text.length
+    for (const { url, title } of this.#supports.filter((support) => isOfAll(support) && !this.#citedUrls.has(support.url)))
+      this.#made.push({ type: 'cite', index: open.index, citation: { url, title, start: end, end } })
+    this.#supports = this.#supports.filter((support) => !isOfAll(support))
   }
 
   /** Citations of an answer without text, such as an image, are added to an empty text block. */
@@ -272,8 +288,13 @@ function isThoughtText(part: JsonObject): boolean {
   return part.thought === true && !objectAt(part, 'inlineData') && !objectAt(part, 'functionCall')
 }
 
-/** Executed code is part of the text. */
-const writtenAsText = ['executableCode', 'codeExecutionResult'] as const
+/**
+ * The members of parts that are read entirely. Executed code is written as text, without its form; of parts of other kinds (uses of
+ * Google's tools, files by URL) nothing is read.
+ */
+const readMembers: ReadonlySet<string> = new Set([
+  ...['text', 'thought', 'thoughtSignature', 'audioTranscription', 'mediaResolution', 'videoMetadata', 'partMetadata'],
+])
 
 /** A part as text: executed code and its output become code blocks. */
 function textOf(part: JsonObject): string {

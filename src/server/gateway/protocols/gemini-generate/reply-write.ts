@@ -7,7 +7,7 @@ import { PartWriter } from './part-writer.ts'
 
 /** Writes a non-streamed reply from the complete list of events. */
 export function writeGenerateReply(events: readonly ReplyEvent[], context: WriteContext): JsonObject {
-  const writer = new PartWriter(shownIn(context))
+  const writer = new PartWriter(context)
   const parts: JsonObject[] = []
   for (const event of events) joinParts(parts, writer.take(event))
   joinParts(parts, writer.lastParts())
@@ -16,7 +16,7 @@ export function writeGenerateReply(events: readonly ReplyEvent[], context: Write
 
 /** Writes a stream of replies, each with the new content. The last one has the finish reason and the usage. */
 export function writeGenerateEvents(context: WriteContext): EventWriter {
-  const writer = new PartWriter(shownIn(context))
+  const writer = new PartWriter(context)
   const chunk = (candidate: JsonObject, more: JsonObject = {}) =>
     `data: ${JSON.stringify({ candidates: [candidate], ...more, ...head(context) })}\r\n\r\n`
 
@@ -39,10 +39,4 @@ export function writeGenerateEvents(context: WriteContext): EventWriter {
 
 function head({ model, id }: WriteContext): JsonObject {
   return { modelVersion: model, responseId: id }
-}
-
-/** Gemini's callers receive thoughts and log probabilities only when they request them. */
-function shownIn({ dialogue }: WriteContext) {
-  const show = dialogue.reasoning?.show
-  return { showsThoughts: show === 'summary' || show === 'full', tellsLogprobs: dialogue.logprobs !== undefined }
 }

@@ -57,7 +57,7 @@ export function writeGenerateRequest(dialogue: Dialogue, context: RequestContext
 function carriedBy({ penalties }: GeminiModel): Field[] {
   return [
     ...(['temperature', 'topP', 'topK', 'seed', 'stop', 'outputTokensMax', 'reasoning', 'output', 'logprobs', 'search'] as const),
-    ...(['tools', 'strictTools', 'toolChoice', 'turns'] as const),
+    ...(['tools', 'strictTools', 'toolChoice', 'detail', 'turns'] as const),
     ...(penalties ? (['presencePenalty', 'frequencyPenalty'] as const) : []),
   ]
 }

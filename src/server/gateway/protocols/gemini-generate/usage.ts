@@ -1,4 +1,4 @@
-import { cachedTokens, completionTokens, noUsage, promptTokens, type Usage } from '../../../../contract/usage.ts'
+import { cachedTokens, completionTokens, noUsage, promptTokens, reasoningTokens, type Usage } from '../../../../contract/usage.ts'
 import { cachedKinds, placeTotals } from '../place-totals.ts'
 import { geminiTierServed } from '../tiers.ts'
 import { areCounts, arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
@@ -48,6 +48,7 @@ export function readGeminiUsage(reply: JsonObject, before?: Usage): Usage | unde
 export function writeGeminiUsage(usage: Usage): JsonObject {
   const prompt = promptTokens(usage)
   const completion = completionTokens(usage)
+  const reasoning = reasoningTokens(usage)
   const { cachedAudio, cachedImage } = usage
   const read = writeDetails({ AUDIO: usage.audioInput + cachedAudio, IMAGE: usage.imageInput + cachedImage })
   const cached = writeDetails({ AUDIO: cachedAudio, IMAGE: cachedImage })
@@ -55,8 +56,8 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
   return {
     promptTokenCount: prompt,
     ...(cachedTokens(usage) > 0 ? { cachedContentTokenCount: cachedTokens(usage) } : {}),
-    candidatesTokenCount: Math.max(0, completion - usage.reasoning),
-    ...(usage.reasoning > 0 ? { thoughtsTokenCount: usage.reasoning } : {}),
+    candidatesTokenCount: completion - reasoning,
+    ...(reasoning > 0 ? { thoughtsTokenCount: reasoning } : {}),
     totalTokenCount: prompt + completion,
     ...(read.length > 0 ? { promptTokensDetails: read } : {}),
     ...(cached.length > 0 ? { cacheTokensDetails: cached } : {}),

@@ -101,6 +101,8 @@ export class ChatReply {
 
   /** Reasoning, text, media and calls, in this order. */
   delta(delta: JsonObject): void {
+    for (const member in delta)
+      if (!readMembers.has(member) && delta[member] !== '' && asksForSomething(delta[member])) this.#lose?.(member)
     this.#thoughts.keep(delta)
     if (ChatThoughts.isIn(delta)) this.#inTurn(() => this.#thoughts.tell(delta))
     this.#content(delta)
@@ -328,6 +330,13 @@ export class ChatReply {
     }
   }
 }
+
+/** The members of messages and deltas that are read, or have no content. */
+const readMembers: ReadonlySet<string> = new Set([
+  ...['role', 'content', 'refusal', 'tool_calls', 'function_call', 'audio', 'annotations', 'images', 'extra_content'],
+  ...['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks'],
+  ...['id', 'index', 'name', 'prefix', 'tool_call_id', 'type', 'provider_specific_fields', 'token_ids'],
+])
 
 /** The finish reasons of OpenAI and of other hosts. */
 const finishWords: ReadonlyMap<string, FinishReason> = new Map([

@@ -8,7 +8,7 @@ import { ChatDeltas } from './write-deltas.ts'
 
 /** A whole Chat reply: the deltas of the stream put together. Source: protocols notes 1.1, edge cases 59 and 60. */
 export const writeReply: Inbound['writeReply'] = (events, context) => {
-  const deltas = new ChatDeltas(context.dialogue.usesFunctions)
+  const deltas = new ChatDeltas(context.dialogue.usesFunctions, context.lose)
   const message: Message = { role: 'assistant', content: null, refusal: null }
   let finishWord = 'stop'
   let usage: Usage | undefined
@@ -30,7 +30,7 @@ export const writeReply: Inbound['writeReply'] = (events, context) => {
 
 /** A Chat stream: a first chunk with the role, the deltas, the finish reason, the usage when it was asked for, and `[DONE]`. */
 export function writeEvents(context: WriteContext): EventWriter {
-  const deltas = new ChatDeltas(context.dialogue.usesFunctions)
+  const deltas = new ChatDeltas(context.dialogue.usesFunctions, context.lose)
   const { wantsUsage } = context.dialogue
   let finish: Extract<ReplyEvent, { type: 'finish' }> | undefined
   let usage: Usage | undefined

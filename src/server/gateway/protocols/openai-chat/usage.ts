@@ -1,4 +1,11 @@
-import { cachedTokens, completionTokens, promptTokens, type Usage, writtenTokens } from '../../../../contract/usage.ts'
+import {
+  cachedTokens,
+  completionTokens,
+  promptTokens,
+  reasoningTokens,
+  type Usage,
+  writtenTokens,
+} from '../../../../contract/usage.ts'
 import type { JsonObject } from '../wire-format.ts'
 
 /** Usage in Chat's form, which has totals with details. Source: protocols notes 3.12. */
@@ -17,7 +24,7 @@ export function writeChatUsage(usage: Usage): JsonObject {
       ...(usage.imageInput > 0 ? { image_tokens: usage.imageInput } : {}),
     },
     completion_tokens_details: {
-      reasoning_tokens: usage.reasoning,
+      reasoning_tokens: reasoningTokens(usage),
       audio_tokens: usage.audioOutput,
       ...(usage.imageOutput > 0 ? { image_tokens: usage.imageOutput } : {}),
     },

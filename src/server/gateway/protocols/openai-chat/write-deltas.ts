@@ -1,3 +1,4 @@
+import type { WriteContext } from '../codec.ts'
 import type { Opaque } from '../dialogue.ts'
 import type { Citation, FinishReason, OpenEvent, ReplyEvent, TokenLogprob } from '../reply-events.ts'
 import { writeLogprobs } from '../token-logprobs.ts'
@@ -30,8 +31,11 @@ export class ChatDeltas {
   #hasRefused = false
   #logprobs: TokenLogprob[] = []
 
-  constructor(usesFunctions: boolean) {
+  readonly #lose: WriteContext['lose']
+
+  constructor(usesFunctions: boolean, lose?: WriteContext['lose']) {
     this.#usesFunctions = usesFunctions
+    this.#lose = lose
   }
 
   read(event: ReplyEvent): JsonObject | undefined {
@@ -76,6 +80,7 @@ export class ChatDeltas {
     const isCall = open.block === 'tool-call' || open.block === 'custom-tool-call'
     const block: Block = { open, call: isCall ? this.#calls++ : 0, start: this.#textLength, text: '', isEmpty: true, seals: [] }
     this.#blocks.set(open.index, block)
+    if (block.call > 0 && this.#usesFunctions) this.#lose?.(open.block)
     return isCall ? this.#call(block, '') : undefined
   }
 

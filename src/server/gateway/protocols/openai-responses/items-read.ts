@@ -23,6 +23,9 @@ interface Item {
   isDone: boolean
 }
 
+/** The types of parts that are read entirely. */
+const readParts: ReadonlySet<string> = new Set(['output_text', 'text', 'refusal', 'reasoning_text', ''])
+
 const textBlock: BlockKind = { block: 'text' }
 const refusalBlock: BlockKind = { block: 'refusal' }
 const reasoningBlock: BlockKind = { block: 'reasoning' }
@@ -154,7 +157,10 @@ export class Items {
     }
     this.#probeRest(item, part, payload)
     if (payload.type === 'refusal') this.#sayRest(item, part, refusalBlock, textAt(payload, 'refusal'))
-    else this.#sayRest(item, part, textBlock, answerAt(payload, 'text'))
+    // Of speech only its transcript has a neutral form.
+    else this.#sayRest(item, part, textBlock, answerAt(payload, 'text') || textAt(payload, 'transcript'))
+    const type = textAt(payload, 'type')
+    if (!readParts.has(type)) this.#context.lose?.(type)
     const annotations = arrayAt(payload, 'annotations')
     for (const annotation of annotations.slice(item.cited.get(part) ?? 0)) {
       this.#cite(item, part, isObject(annotation) ? annotation : undefined)
@@ -241,7 +247,7 @@ export class Items {
 
   #draw(item: Item, payload: JsonObject): void {
     const result = textAt(payload, 'result')
-    if (result === '') return
+    if (result === '') return this.#context.lose?.(item.type)
     const format = textAt(payload, 'output_format')
     const { data, mediaType } = base64Source(result, format === '' ? 'image/png' : `image/${format}`)
     this.#blocks.say(item.key, { block: 'image', mediaType }, data)

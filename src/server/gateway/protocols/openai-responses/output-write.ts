@@ -91,6 +91,7 @@ export class OutputWriter {
       this.#close(block)
     }
     if (explanation && this.#next === 0) this.#explain(explanation)
+    else if (explanation) this.#context.lose?.('explanation')
     this.#settle(isCutShort)
   }
 

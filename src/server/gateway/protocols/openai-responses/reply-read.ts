@@ -27,15 +27,16 @@ function terminalOf({ status }: JsonObject): string {
 }
 
 class ResponsesReader implements EventReader {
-  readonly #context: ReadContext
   readonly #blocks = new Blocks()
   readonly #items: Items
   #hasStarted = false
   #isOver = false
 
+  readonly #lose: ReadContext['lose']
+
   constructor(context: ReadContext) {
-    this.#context = context
     this.#items = new Items(this.#blocks, context)
+    this.#lose = context.lose
   }
 
   push({ data }: StreamEvent, parsed = parseData(data)): ReplyEvent[] {
@@ -69,7 +70,7 @@ class ResponsesReader implements EventReader {
     this.#blocks.closeAll()
     this.#usage(response)
     // What the vendor left out of the request, such as reasoning of another account, is told in no other format.
-    if (arrayAt(response, 'input_transformations').length > 0) this.#context.lose?.('input_transformations')
+    if (arrayAt(response, 'input_transformations').length > 0) this.#lose?.('input_transformations')
     this.#isOver = true
     if (type === 'response.completed' && this.#blocks.isEmpty && isEmptyResponse(response)) {
       this.#blocks.add({ type: 'error', error: errorFacts('the upstream gave no answer') })

@@ -78,6 +78,7 @@ const carried: readonly Field[] = [
   'user',
   'cacheKey',
   'cache',
+  'detail',
   'strictTools',
 ]
 

@@ -4,6 +4,7 @@ import {
   completionTokens,
   noUsage,
   promptTokens,
+  reasoningTokens,
   type Usage,
   writtenTokens,
 } from '../../../../contract/usage.ts'
@@ -70,7 +71,7 @@ export function writeResponsesUsage(usage: Usage): JsonObject {
       ...lifetimeDetails(usage),
     },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    output_tokens_details: { reasoning_tokens: reasoningTokens(usage) },
     total_tokens: input + output,
   }
 }

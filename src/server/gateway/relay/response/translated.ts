@@ -50,7 +50,7 @@ export function translated(
     quirks: channel.provider.quirks,
     lose: (name) => lost.note(name),
   }
-  const writing = writeContextOf(app, request, dialogue)
+  const writing: WriteContext = { ...writeContextOf(app, request, dialogue), lose: (name) => lost.note(name) }
   const follow = () => new Followed(written, channel.setting.thinking_to_content === true, (event) => lost.noteBlock(event))
   const keep = (state: SealedState) =>
     background(app.logger, 'keep the sealed state of a reply', app.sealedStates.keep(request.caller, state))
