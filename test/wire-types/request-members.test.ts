@@ -23,7 +23,16 @@ const withoutEffect: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^anthropic\.messages messages\[\]\{role:user\}\.content\[\]\{type:(fallback|tool_search_tool_result)\}/, 'its tools are in the request'],
   [/^anthropic\.messages tools\[\].*\.(defer_loading|eager_input_streaming)$/, 'all tools are sent, and their input is the same'],
   [/^anthropic\.messages tools\[\].*\.allowed_callers/, 'the model itself calls tools'],
-  [/^gemini\.generate contents\[\]\.parts\[\]\.(thought|thoughtSignature)$/, 'state of another model is not sent'],
+  [/^gemini\.generate (contents|systemInstruction)\[?\]?\.parts\[\]\.(thought|thoughtSignature)$/, 'state of another model is not sent'],
+  [/^gemini\.generate systemInstruction\.role/, 'instructions have no role'],
+  [/^gemini\.generate contents\[\]\.parts\[\]\.(executableCode|codeExecutionResult|toolCall|toolResponse)\.(id|language)/, 'past uses are told as text'],
+  [/^gemini\.generate generationConfig\.thinkingConfig\.includeThoughts/, 'thoughts are always requested where they are shown'],
+  [/^openai\.responses reasoning\.(summary|generate_summary)/, 'a summary is shown wherever the model tells one'],
+  [/^openai\.chat tools\[\]\{type:custom\}\.custom\.format\{type:text\}/, 'it is the default'],
+  [/^openai\.responses tools\[\].*\.format\{type:text\}/, 'it is the default'],
+  [/^openai\.responses tools\[\].*\.defer_loading$/, 'all tools are sent'],
+  [/^openai\.(chat|responses) .*\{type:json_schema\}.*\.strict$/, 'the format always enforces a schema'],
+  [/^[a-z.]+ .*\.type$/, 'it is the type by default'],
 ]
 
 describe('the members of the request types of the SDKs', () => {

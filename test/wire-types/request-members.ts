@@ -3,7 +3,7 @@ import type { RequestContext } from '../../src/server/gateway/protocols/codec.ts
 import { formats } from '../../src/server/gateway/protocols/index.ts'
 import { leaveOutVendorTools, loseUnread } from '../../src/server/gateway/protocols/lost-fields.ts'
 import { isObject, type JsonObject } from '../../src/server/gateway/protocols/wire-format.ts'
-import { baseOf, type Dialect, dialects, openSample, sampleOf, wholeBody } from './request-samples.ts'
+import { baseOf, type Dialect, dialects, extraOf, openSample, sampleOf, wholeBody } from './request-samples.ts'
 import type { Member, ObjectShape, RequestTypes, Shape } from './request-types.ts'
 
 /**
@@ -143,7 +143,8 @@ class Walk {
     // A message without content would be left out.
     const isMessage = members.some(({ name }) => name === 'role')
     const required = members.filter(({ name, isOptional }) => !isOptional || (isMessage && name === 'content'))
-    return Object.fromEntries(required.map(({ name, type }) => [name, this.#sample(name, type, `${path}.${name}`)]))
+    const samples = required.map(({ name, type }) => [name, this.#sample(name, type, `${path}.${name}`)])
+    return { ...Object.fromEntries(samples), ...extraOf(path) }
   }
 
   #sample(name: string, type: Member['type'], path: string): unknown {

@@ -100,6 +100,26 @@ export function baseOf(from: Dialect, path: string, name: string, whole: JsonObj
   return ofPart.has(name) ? whole : { text: 'Hello' }
 }
 
+/** Members that an object needs although its type requires none of them. */
+export function extraOf(path: string): JsonObject {
+  return extras.find(([pattern]) => pattern.test(path))?.[1] ?? {}
+}
+
+const pdf = 'data:application/pdf;base64,JVBERi0xLjQK'
+
+const extras: readonly (readonly [RegExp, JsonObject])[] = [
+  [/\{type:file\}\.file$/, { file_data: pdf }],
+  [/\{type:input_file\}$/, { file_data: pdf, filename: 'a.pdf' }],
+  [/\{type:input_image\}$/, { image_url: 'https://a.example/b.png' }],
+  [/\.inlineData$/, { mimeType: 'image/png', data: 'iVBORw0KGgo=' }],
+  [/\.fileData$/, { mimeType: 'image/png', fileUri: 'https://a.example/b.png' }],
+  [/\.functionCall$/, { name: 'get_tide', args: { port: 'Rye' } }],
+  [/\.functionResponse$/, { name: 'get_tide', response: { result: 'high' } }],
+  [/\.functionDeclarations\[\]$/, { name: 'get_wind', description: 'Wind at a port' }],
+  [/\.executableCode$/, { code: 'print(1)', language: 'PYTHON' }],
+  [/\.codeExecutionResult$/, { output: '1', outcome: 'OUTCOME_OK' }],
+]
+
 /** The kinds of data of a part. */
 const ofPart = new Set([
   ...['text', 'functionCall', 'functionResponse', 'inlineData', 'fileData', 'executableCode', 'codeExecutionResult'],

@@ -1,4 +1,5 @@
 import type { Dialogue, OutputForm } from './dialogue.ts'
+import type { JsonObject } from './wire-format.ts'
 
 /**
  * The instruction for formats without JSON answers, or with a weaker form than requested. Models follow it less strictly than a
@@ -6,7 +7,12 @@ import type { Dialogue, OutputForm } from './dialogue.ts'
  */
 export function jsonInstruction(output: OutputForm): string {
   const answer = 'Answer with one JSON object and nothing else.'
-  return output.kind === 'json' ? answer : `${answer} It must follow this JSON schema:\n${JSON.stringify(output.schema)}`
+  return output.kind === 'json' ? answer : `${answer} It must follow this JSON schema:\n${JSON.stringify(describedSchema(output))}`
+}
+
+/** The schema of an answer, with the description that other formats have beside it. */
+export function describedSchema({ schema, description }: OutputForm & { readonly kind: 'schema' }): JsonObject {
+  return description && schema.description === undefined ? { ...schema, description } : schema
 }
 
 /** The conversation with that instruction after its own; unchanged if no JSON answer is requested. */

@@ -27,6 +27,7 @@ export type Field =
   | 'cacheKey'
   | 'cache'
   | 'detail'
+  | 'title'
   | 'turns'
   | 'lastTurn'
 
@@ -159,6 +160,8 @@ function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
     cacheKey: Boolean(dialogue.cacheKey),
     cache: hasCacheMarks(dialogue),
     detail: hasDetail(dialogue),
+    // Writers of media report it.
+    title: false,
     turns: false,
     lastTurn: false,
   }
@@ -213,6 +216,7 @@ const words: Readonly<Record<Field, Readonly<Record<CallerDialect, string>>>> = 
   cacheKey: everywhere('prompt_cache_key'),
   cache: word('cache_control', 'prompt_cache_breakpoint', 'cache_control', 'cachedContent'),
   detail: word('detail', 'detail', 'detail', 'mediaResolution'),
+  title: word('filename', 'filename', 'title', 'displayName'),
   turns: word('messages', 'input', 'messages', 'contents'),
   lastTurn: word('messages.last', 'input.last', 'messages.last', 'contents.last'),
 }

@@ -18,6 +18,7 @@ import { forcesTool, writeTools } from './write-tools.ts'
  */
 export function writeRequest(dialogue: Dialogue, context: RequestContext): WrittenRequest {
   refuseLogprobs(dialogue)
+  if (dialogue.cacheKey) lose(dialogue, context, 'cacheKey')
   const model = upstreamModel(dialogue, context)
   const rules = rulesOf(model)
   const thinking = writeThinking(dialogue, context, rules, { forcesTool: forcesTool(dialogue) })

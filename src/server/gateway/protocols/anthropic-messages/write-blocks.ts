@@ -2,7 +2,7 @@ import { fail } from '../../../base/lib/failure.ts'
 import { callIdFor } from '../call-ids.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, MediaPart, Part, ReasoningPart, ToolResultPart, Turn } from '../dialogue.ts'
-import { fieldNameFor } from '../lost-fields.ts'
+import { fieldNameFor, lose } from '../lost-fields.ts'
 import { inputObject } from '../tool-input.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { type Block, cacheControl } from './cache-marks.ts'
@@ -75,6 +75,7 @@ function shownBefore({ media }: MediaPart, context: RequestContext): Block {
 function mediaBlock(part: MediaPart, dialogue: Dialogue, context: RequestContext): Block {
   const { media, detail, title, cache } = part
   if (detail !== undefined && detail !== 'auto') context.lose('detail')
+  if (title && media === 'image') lose(dialogue, context, 'title')
   if (media === 'image') return { type: 'image', source: imageSource(part, dialogue), ...cacheControl(cache) }
   if (media !== 'document') return refuse(dialogue, part)
   return { type: 'document', source: documentSource(part, dialogue), ...(title ? { title } : {}), ...cacheControl(cache) }

@@ -1,6 +1,6 @@
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
-import { jsonInstruction } from '../json-answer.ts'
+import { describedSchema, jsonInstruction } from '../json-answer.ts'
 import { lose } from '../lost-fields.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { ModelRules } from './models.ts'
@@ -24,10 +24,10 @@ export function writeOutput(dialogue: Dialogue, context: RequestContext, rules: 
   if (output === undefined) return {}
   if (output.kind === 'schema') {
     const way = context.quirks.jsonSchema === undefined ? rules.jsonSchema : wayOf(context.quirks.jsonSchema)
-    if (way === 'native') return { format: { type: 'json_schema', schema: strictSchema(output.schema) } }
+    if (way === 'native') return { format: { type: 'json_schema', schema: strictSchema(describedSchema(output)) } }
     const forcesOther = toolChoice !== undefined && tools.length > 0 && toolChoice.kind === 'tool'
     if (way === 'tool' && !isOn && !forcesOther && isObjectSchema(output.schema)) {
-      return { answerTool: { name: freeName(tools.map(({ name }) => name)), input_schema: toolSchema(output.schema) } }
+      return { answerTool: { name: freeName(tools.map(({ name }) => name)), input_schema: toolSchema(describedSchema(output)) } }
     }
   }
   lose(dialogue, context, 'output')

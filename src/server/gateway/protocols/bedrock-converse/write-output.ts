@@ -1,7 +1,7 @@
 import { strictSchema, toolSchema } from '../anthropic-messages/schema.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, OutputForm } from '../dialogue.ts'
-import { jsonInstruction } from '../json-answer.ts'
+import { describedSchema, jsonInstruction } from '../json-answer.ts'
 import { lose } from '../lost-fields.ts'
 import type { JsonObject } from '../wire-format.ts'
 import type { ConverseRules } from './models.ts'
@@ -25,7 +25,7 @@ export function writeOutput(dialogue: Dialogue, context: RequestContext, rules: 
     const forcesOther = tools.length > 0 && toolChoice?.kind === 'tool'
     const isObjectSchema = output.schema.type === undefined || output.schema.type === 'object'
     if (rules.tools === 'tool' && canForce && !forcesOther && isObjectSchema) {
-      return { answer: { name: freeName(tools.map(({ name }) => name)), schema: toolSchema(output.schema) } }
+      return { answer: { name: freeName(tools.map(({ name }) => name)), schema: toolSchema(describedSchema(output)) } }
     }
   }
   lose(dialogue, context, 'output')

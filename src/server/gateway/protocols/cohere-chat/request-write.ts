@@ -1,7 +1,7 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart, TextPart } from '../dialogue.ts'
 import { type FunctionTools, functionTools, undoing, writeCall, writeFunction } from '../function-tools.ts'
-import { withJsonInstruction } from '../json-answer.ts'
+import { describedSchema, withJsonInstruction } from '../json-answer.ts'
 import { type Field, fitted, lose, loseAllBut } from '../lost-fields.ts'
 import { writeDataUrl } from '../media.ts'
 import { mediaOf, type PlainMessage, plainMessages, refuseMedia, replaysReasoning, userText } from '../plain-messages.ts'
@@ -123,7 +123,7 @@ function samplingOf(dialogue: Dialogue, context: RequestContext): JsonObject {
 const stopsMax = 5
 
 function formatOf(output: NonNullable<Dialogue['output']>): JsonObject {
-  return { type: 'json_object', ...(output.kind === 'schema' ? { json_schema: output.schema } : {}) }
+  return { type: 'json_object', ...(output.kind === 'schema' ? { json_schema: describedSchema(output) } : {}) }
 }
 
 function thinkingOf(dialogue: Dialogue, context: RequestContext): JsonObject {

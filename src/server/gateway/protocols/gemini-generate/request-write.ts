@@ -1,6 +1,6 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
-import { jsonInstruction } from '../json-answer.ts'
+import { describedSchema, jsonInstruction } from '../json-answer.ts'
 import { type Field, fitted, lose, loseAllBut } from '../lost-fields.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { type GeminiModel, geminiModel } from './models.ts'
@@ -135,7 +135,8 @@ function writeAnswerForm(
   }
   const type = { responseMimeType: 'application/json' }
   if (output.kind === 'json') return { config: type, instruction: '' }
-  const schema = isOpenApi ? writeOpenApiSchema(output.schema) : writeJsonSchema(output.schema)
+  const described = describedSchema(output)
+  const schema = isOpenApi ? writeOpenApiSchema(described) : writeJsonSchema(described)
   const form = schema ? { [isOpenApi ? 'responseSchema' : 'responseJsonSchema']: schema } : {}
   return { config: { ...type, ...form }, instruction: '' }
 }

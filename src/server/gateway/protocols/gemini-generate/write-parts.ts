@@ -2,7 +2,7 @@ import type { Text } from '../../../../contract/text.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, MediaPart, ToolCallPart } from '../dialogue.ts'
-import { fieldNameFor } from '../lost-fields.ts'
+import { fieldNameFor, lose } from '../lost-fields.ts'
 import { isInGoogleStorage, typeOfName } from '../media.ts'
 import { inputObject } from '../tool-input.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
@@ -27,7 +27,7 @@ export function wellFormed(value: unknown): unknown {
  * protocols notes 3.2.
  */
 export function writeMedia(part: MediaPart, dialogue: Dialogue, context: RequestContext, { richParts }: GeminiModel): JsonObject {
-  if (part.title) context.lose(dialogue.from.startsWith('anthropic.') ? 'title' : 'filename')
+  if (part.title) lose(dialogue, context, 'title')
   const level = part.detail === undefined ? undefined : levels[part.detail]
   if ((level !== undefined && !richParts) || part.detail === 'original') context.lose('detail')
   return {

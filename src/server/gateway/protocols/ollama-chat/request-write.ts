@@ -1,6 +1,7 @@
 import type { RequestContext, WrittenRequest } from '../codec.ts'
 import type { Dialogue, MediaPart } from '../dialogue.ts'
 import { callObject, type FunctionTools, functionTools, undoing, writeFunction } from '../function-tools.ts'
+import { describedSchema } from '../json-answer.ts'
 import { type Field, lose, loseAllBut } from '../lost-fields.ts'
 import { mediaOf, type PlainMessage, plainMessages, refuseMedia, replaysReasoning, userText } from '../plain-messages.ts'
 import { levelOf } from '../reasoning-level.ts'
@@ -21,7 +22,7 @@ export function writeRequest(dialogue: Dialogue, context: RequestContext): Writt
       messages: messages.map((message) => writeMessage(dialogue, context, tools, message)),
       stream: dialogue.stream,
       ...(tools.offered.length > 0 ? { tools: tools.offered.map(writeFunction) } : {}),
-      ...(dialogue.output ? { format: dialogue.output.kind === 'json' ? 'json' : dialogue.output.schema } : {}),
+      ...(dialogue.output ? { format: dialogue.output.kind === 'json' ? 'json' : describedSchema(dialogue.output) } : {}),
       ...(Object.keys(options).length > 0 ? { options } : {}),
       ...thinkOf(dialogue, context),
     },

@@ -13,7 +13,7 @@ export function unreadIn(body: JsonObject): { unread?: readonly string[] } {
   unread.note('tools', body.tools, membersOfTool)
   unread.note('functions', body.functions, functionMembers)
   unread.note('tool_choice', body.tool_choice, choiceMembers)
-  unread.note('messages', body.messages, messageMembers)
+  unread.note('messages', body.messages, membersOfMessage)
   return unread.names
 }
 
@@ -55,6 +55,13 @@ const calls = known('id type index extra_content', {
   function: known('name arguments'),
   custom: known('name input'),
 })
+/** Other formats have no names of instructions. */
+const instructionMembers = known('role', { content: parts })
+
+function membersOfMessage({ role }: JsonObject): Known {
+  return role === 'system' || role === 'developer' ? instructionMembers : messageMembers
+}
+
 /** Past citations have no effect, nor have marks of a beginning on earlier messages. */
 const messageMembers = known(
   'role name tool_call_id refusal audio reasoning_content reasoning reasoning_details thinking_blocks extra_content annotations prefix partial',

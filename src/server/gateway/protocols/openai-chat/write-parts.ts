@@ -26,6 +26,7 @@ export function writeCacheMark({ cache }: { cache?: CacheMark }, { cacheMember }
 function writeMedia(part: MediaPart, writing: Writing): JsonObject {
   const mark = writeCacheMark(part, writing, 'part')
   const { source, media } = part
+  if (part.title && (media !== 'document' || source.kind === 'file')) writing.loseField('title')
   if (source.kind === 'file') return { ...writeFile(part, source, writing), ...mark }
   switch (media) {
     case 'image':

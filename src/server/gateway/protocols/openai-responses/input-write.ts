@@ -52,7 +52,10 @@ const billingHeader = 'x-anthropic-billing-header'
 
 function writeTurn(writing: Writing, rule: InputRule, turn: Turn, systemRole: string): JsonObject[] {
   const { parts, name } = turn
-  if (turn.role === 'assistant') return writeAssistant(writing, rule, parts)
+  if (turn.role === 'assistant') {
+    if (name) writing.lose('messages.name')
+    return writeAssistant(writing, rule, parts)
+  }
   const results = parts.filter((part) => part.kind === 'tool-result')
   const spoken = parts.filter((part) => part.kind === 'text' || part.kind === 'media')
   const content = spoken.flatMap((part, at) => writePart(writing, at === 0 && name ? named(part, name) : part))
@@ -122,6 +125,7 @@ function writePart(writing: Writing, part: TextPart | MediaPart): JsonObject[] {
   const isForeign = source.kind === 'file' && source.family !== 'openai'
   if (isForeign || media === 'audio' || media === 'video') return refuseMedia(dialogue, part)
 
+  if (title && (media === 'image' || source.kind === 'file' || source.kind === 'url')) writing.loseField('title')
   if (media === 'image') {
     const place = source.kind === 'file' ? { file_id: source.id } : { image_url: writeDataUrl(source) }
     return [{ type: 'input_image', ...place, detail: part.detail ?? 'auto', ...mark }]
