@@ -12,6 +12,7 @@ export const callerFormats = {
   'openai.input_tokens': 'OpenAI Input Tokens',
   'openai.compact': 'OpenAI Responses Compact',
   'openai.moderations': 'OpenAI Moderations',
+  'openai.decisions': 'OpenAI Decisions',
   'openai.images': 'OpenAI Images',
   'openai.image-edits': 'OpenAI Image Edits',
   'openai.image-variations': 'OpenAI Image Variations',

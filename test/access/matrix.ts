@@ -106,7 +106,6 @@ const addresses = {
     /v1/content_provenance_checks/{id}          GET
     /v1/conversations/{id}                      GET
     /v1/credentials/{id}                        GET
-    /v1/decisions/{id}                          GET
     /v1/deployment_runs/{id}                    GET
     /v1/deployments/{id}                        GET
     /v1/dreams/{id}                             GET
@@ -354,6 +353,7 @@ const addresses = {
     /v1/audio/transcriptions                    POST
     /v1/audio/translations                      POST
     /v1/moderations                             POST
+    /v1/decisions                               POST
     /rerank                                     POST
     /v1/rerank                                  POST
     /v2/rerank                                  POST

@@ -30,6 +30,8 @@ export function convertOfTest(
     upstreamModel: more.upstreamModel ?? 'theirs',
     createdAt: 1_700_000_000,
     stream: more.stream ?? false,
+    quirks: {},
+    settings: { claudeDefaultMaxTokens: { default: 8192 }, claudeThinkingShare: undefined, geminiSafety: {} },
     fetched: more.fetched ?? new Map(),
     lose: (field) => lost.add(field),
   })

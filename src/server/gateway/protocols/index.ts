@@ -80,6 +80,7 @@ export const formats: Declarations = {
   'openai.transcriptions': direct.openAiTranscriptionsFormat,
   'openai.translations': direct.openAiTranslationsFormat,
   'openai.moderations': direct.openAiModerationsFormat,
+  'openai.decisions': direct.openAiDecisionsFormat,
   'cloudflare.run': direct.cloudflareRunFormat,
 
   // These have folders of their own: `relay/realtime` and `tasks`.

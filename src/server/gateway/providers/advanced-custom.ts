@@ -96,6 +96,7 @@ const formats = [
   'openai.embeddings',
   'openai.responses',
   'openai.moderations',
+  'openai.decisions',
   'openai.images',
   'openai.image-edits',
   'openai.image-variations',

@@ -1,3 +1,4 @@
+import { answersDecisions } from '../protocols/direct/decisions.ts'
 import type { Format } from '../protocols/format.ts'
 import { adjustForModel } from '../protocols/openai-chat/models.ts'
 import { aiproxyBalance, creditGrants, openAiBilling } from './balances.ts'
@@ -22,7 +23,7 @@ import { adjustResponses, prefersResponses } from './responses.ts'
 const cloudflareGateway = 'https://gateway.ai.cloudflare.com'
 
 /** `rerank` is not OpenAI's, but common among servers that are used with this type. */
-const ownPaths = { ...allPaths, rerank: '/v1/rerank' }
+const ownPaths = { ...allPaths, 'openai.decisions': '/v1/decisions', rerank: '/v1/rerank' }
 
 export const openai = defineProvider({
   id: 1,
@@ -35,6 +36,7 @@ export const openai = defineProvider({
   newest: newest.openai,
   priceVendor: 'openai',
   speaks: ownPaths,
+  speaksWith: (format, model) => format !== 'openai.decisions' || answersDecisions(model),
   url(channel, format, model) {
     const path = withModel(pathOf(ownPaths, format), format, model)
     if (channel.baseUrl.startsWith(cloudflareGateway)) return channel.baseUrl + path.replace('/v1', '')

@@ -192,6 +192,7 @@ const operations: ReadonlyMap<string, string> = new Map([
   ['openai.transcriptions', 'transcription'],
   ['openai.translations', 'transcription'],
   ['openai.moderations', 'moderation'],
+  ['openai.decisions', 'decision'],
   ['openai.realtime', 'realtime'],
   ['rerank', 'rerank'],
 ])

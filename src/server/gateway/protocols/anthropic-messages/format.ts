@@ -1,4 +1,6 @@
+import type { Codec } from '../codec.ts'
 import { defineFormat } from '../define-format.ts'
+import { decisionsBy } from '../direct/decision-conversions.ts'
 import { aboveBudget, limitAt } from '../output-limit.ts'
 import { systemPromptIn } from '../system-prompt.ts'
 import { isObject, objectAt } from '../wire-format.ts'
@@ -16,14 +18,18 @@ import { anthropicCountTokens, messagesCount, messagesCountUpstream } from './to
 import { definedTools } from './tools-in-effect.ts'
 import { messagesVersions } from './versions.ts'
 
+/** Images and documents may stay URLs, since the vendor fetches them itself. */
+const codec: Codec = { inlines: [], writeRequest, readReply, readEvents }
+
 const systemPrompt = systemPromptIn('system', (text) => ({ type: 'text', text }))
 
-/** Anthropic Messages. Images and documents may stay URLs, since the vendor fetches them itself. */
+/** Anthropic Messages. */
 export const anthropicMessagesFormat = defineFormat({
   name: 'anthropic.messages',
   wire: anthropicMessages,
   inbound: { readRequest, writeReply, writeEvents },
-  codec: { inlines: [], writeRequest, readReply, readEvents },
+  codec,
+  conversions: [decisionsBy('anthropic.messages', codec)],
   outputLimit: { ...limitAt(['max_tokens']), least: (body) => aboveBudget(objectAt(body, 'thinking')), takesZero: true },
   limitUnasked: (asked, model, settings) => messagesLimit([asked, model], settings, rulesOf(model)),
   hasThinkingBudgets: true,

@@ -1,4 +1,5 @@
 import type { Usage } from '../../../../contract/usage.ts'
+import type { Quirks, TranslationSettings } from '../codec.ts'
 import type { CallerFormat, Format } from '../format.ts'
 import type { JsonObject, UploadedFile, UpstreamErrorFacts } from '../wire-format.ts'
 
@@ -28,6 +29,9 @@ export interface CallerRequest {
   /** Unix seconds, for replies with a timestamp. */
   readonly createdAt: number
   readonly stream: boolean
+  /** The upstream's deviations within its format. */
+  readonly quirks: Quirks
+  readonly settings: TranslationSettings
   /** The fetched files, by the URLs that the conversion returned. */
   readonly fetched: ReadonlyMap<string, FetchedFile>
   /** Reports a lost member, by the caller's name for it. */
@@ -60,7 +64,8 @@ export interface DirectPlan {
 export type DirectRequest = { readonly json: JsonObject } | { readonly bytes: Buffer; readonly contentType: string }
 
 export type DirectAnswer =
-  | { readonly kind: 'json'; readonly body: JsonObject }
+  /** `usage` is what is charged, where the caller's format counts that of the body in another way. */
+  | { readonly kind: 'json'; readonly body: JsonObject; readonly usage?: Usage | undefined }
   | { readonly kind: 'text'; readonly text: string; readonly usage: Usage | undefined }
   | { readonly kind: 'bytes'; readonly contentType: string; readonly bytes: Buffer; readonly usage: Usage | undefined }
   /** The events of a stream, as text. */

@@ -5,6 +5,7 @@ import type { JsonObject } from '../wire-format.ts'
 import { imagesByCloudflare, rerankByCloudflare, transcriptionsByCloudflare, translationsByCloudflare } from './cloudflare-run.ts'
 import { openAiCompletions } from './completions.ts'
 import { completionsInbound } from './completions-inbound.ts'
+import { openAiDecisions, translatedBytes } from './decisions.ts'
 import { type EmbeddingHost, embeddingConversions } from './embedding-forms.ts'
 import { openAiEmbeddings } from './embeddings.ts'
 import { bedrockCohereHost, cohereHost } from './embeddings-cohere.ts'
@@ -107,6 +108,14 @@ function smallestImage(model: string): JsonObject {
   if (/dall-e-2/.test(model)) return { size: '256x256' }
   return /gpt-image/.test(model) ? { size: '1024x1024', quality: 'low' } : {}
 }
+
+/** Translated to formats with JSON answers, which list `decisionsBy`. */
+export const openAiDecisionsFormat = defineFormat({
+  name: 'openai.decisions',
+  wire: openAiDecisions,
+  bound: { addedBytes: translatedBytes },
+  optionalEndpoint: { name: 'decisions' },
+})
 
 export const openAiImageEditsFormat = defineFormat({ name: 'openai.image-edits', wire: openAiImageEdits })
 

@@ -1,4 +1,6 @@
+import type { Codec } from '../codec.ts'
 import { defineFormat } from '../define-format.ts'
+import { decisionsBy } from '../direct/decision-conversions.ts'
 import { imageEditsByGemini, imagesByGemini } from '../direct/images-gemini.ts'
 import { speechByGemini } from '../direct/speech-gemini.ts'
 import { transcriptionsByGemini, translationsByGemini } from '../direct/transcriptions-gemini.ts'
@@ -14,18 +16,27 @@ import { readGenerateRequest } from './request-read.ts'
 import { writeGenerateRequest } from './request-write.ts'
 import { geminiCountTokens, generateCount, generateCountUpstream } from './token-count.ts'
 
+const codec: Codec = {
+  inlines: ['image', 'document', 'audio', 'video'],
+  writeRequest: writeGenerateRequest,
+  readReply: readGenerateReply,
+  readEvents: readGenerateEvents,
+}
+
 /** Gemini generateContent. Translated, it accepts media as bytes: a URL must be one of Google's storage. */
 export const geminiGenerateFormat = defineFormat({
   name: 'gemini.generate',
   wire: geminiGenerate,
   inbound: { readRequest: readGenerateRequest, writeReply: writeGenerateReply, writeEvents: writeGenerateEvents },
-  codec: {
-    inlines: ['image', 'document', 'audio', 'video'],
-    writeRequest: writeGenerateRequest,
-    readReply: readGenerateReply,
-    readEvents: readGenerateEvents,
-  },
-  conversions: [imagesByGemini, imageEditsByGemini, speechByGemini, transcriptionsByGemini, translationsByGemini],
+  codec,
+  conversions: [
+    imagesByGemini,
+    imageEditsByGemini,
+    speechByGemini,
+    transcriptionsByGemini,
+    translationsByGemini,
+    decisionsBy('gemini.generate', codec),
+  ],
   outputLimit: { places: limitPlaces, least: () => 1 },
   systemPrompt: {
     hasInstructions: (body) => arrayAt(objectAt(body, instructionsIn(body)) ?? {}, 'parts').length > 0,

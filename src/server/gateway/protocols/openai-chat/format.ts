@@ -1,4 +1,6 @@
+import type { Codec } from '../codec.ts'
 import { defineFormat } from '../define-format.ts'
+import { decisionsBy } from '../direct/decision-conversions.ts'
 import { either } from '../gemini-generate/members.ts'
 import { aboveBudget } from '../output-limit.ts'
 import { isInstruction, withText } from '../system-prompt.ts'
@@ -12,13 +14,16 @@ import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
 
+// This format has no URLs for audio and documents.
+const codec: Codec = { inlines: ['audio', 'document'], writeRequest, readReply, readEvents }
+
 /** OpenAI Chat Completions: for callers, OpenAI, Azure and all compatible hosts, with their quirks. */
 export const openAiChatFormat = defineFormat({
   name: 'openai.chat',
   wire: openAiChat,
   inbound: { readRequest, writeReply, writeEvents },
-  // This format has no URLs for audio and documents.
-  codec: { inlines: ['audio', 'document'], writeRequest, readReply, readEvents },
+  codec,
+  conversions: [decisionsBy('openai.chat', codec)],
   outputLimit: {
     places(_body, { model, quirks }) {
       const member = outputLimitMember(model, quirks)

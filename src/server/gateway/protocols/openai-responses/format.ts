@@ -1,4 +1,6 @@
+import type { Codec } from '../codec.ts'
 import { defineFormat } from '../define-format.ts'
+import { decisionsBy } from '../direct/decision-conversions.ts'
 import { limitAt } from '../output-limit.ts'
 import { isInstruction, systemPromptIn } from '../system-prompt.ts'
 import { arrayAt, isObject } from '../wire-format.ts'
@@ -17,6 +19,8 @@ import { openAiResponses } from './responses.ts'
 import { openAiInputTokens, responsesCount, responsesCountUpstream } from './token-count.ts'
 import { flatBytes, toolLists } from './tool-lists.ts'
 
+const codec: Codec = { inlines: [], writeRequest, readReply, readEvents }
+
 const instructions = systemPromptIn('instructions', (text) => ({ type: 'input_text', text }))
 
 /**
@@ -26,7 +30,8 @@ export const openAiResponsesFormat = defineFormat({
   name: 'openai.responses',
   wire: openAiResponses,
   inbound: { readRequest, writeReply, writeEvents },
-  codec: { inlines: [], writeRequest, readReply, readEvents },
+  codec,
+  conversions: [decisionsBy('openai.responses', codec)],
   outputLimit: limitAt(['max_output_tokens'], outputTokensMin),
   systemPrompt: {
     ...instructions,

@@ -207,7 +207,7 @@ async function attemptWhole(
     call.answer(outcome.contentType, outcome.write(noUsage))
     return answered
   }
-  const partial = whole({ ...outcome, usage: outcome.usage ?? exchange?.usage })
+  const partial = whole({ ...outcome, usage: exchange?.usage ?? outcome.usage })
   const counting = endOf(request, partial, exchange)
   const ending = counting instanceof Promise ? await counting : counting
   const body = outcome.write(ending.usage)

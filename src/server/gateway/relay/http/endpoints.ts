@@ -88,6 +88,7 @@ const entries = new Map<string, Entry>(
     relay('/v1/responses', 'openai.responses', 'openai'),
     relay('/v1/responses/compact', 'openai.compact', 'openai'),
     relay('/v1/moderations', 'openai.moderations', 'openai'),
+    relay('/v1/decisions', 'openai.decisions', 'openai'),
     relay('/v1/images/generations', 'openai.images', 'openai'),
     relay('/v1/images/edits', 'openai.image-edits', 'openai'),
     relay('/v1/images/variations', 'openai.image-variations', 'openai'),
@@ -116,7 +117,7 @@ const entries = new Map<string, Entry>(
 const notOfferedNames = [
   // OpenAI
   ...['agents', 'assistants', 'audio/voice_consents', 'audio/voices', 'batches', 'chatkit', 'compliance', 'containers'],
-  ...['content_provenance_checks', 'conversations', 'decisions', 'edits', 'evals', 'files', 'fine-tunes', 'fine_tuning', 'live'],
+  ...['content_provenance_checks', 'conversations', 'edits', 'evals', 'files', 'fine-tunes', 'fine_tuning', 'live'],
   ...['organization', 'projects', 'realtime', 'safety', 'skills', 'threads', 'uploads', 'vaults', 'vector_stores', 'videos'],
   ...['webhook_endpoints', 'webhook_event_types'],
   // Anthropic

@@ -18,6 +18,7 @@ import type { ResponseAdapter, Written, WrittenFacts } from './adapter.ts'
 import type { BegunAttempt } from './attempt-state.ts'
 import { DroppedFields, setDroppedHeader } from './losses.ts'
 import { passThrough, repliesIn } from './pass-through.ts'
+import { settingsOf } from './translate.ts'
 
 /** A call in another vendor's format: its requests, and the function that combines their replies. */
 export interface Converted extends WrittenFacts {
@@ -31,7 +32,7 @@ export interface Converted extends WrittenFacts {
  * this channel only. Lists dropped fields in a header of the answer. Throws for an invalid request.
  */
 export async function convert(
-  app: Pick<GatewayParts, 'mediaMemory' | 'now' | 'upstream'>,
+  app: Pick<GatewayParts, 'mediaMemory' | 'now' | 'options' | 'upstream'>,
   attempt: BegunAttempt,
   { conversion, model }: { conversion: DirectConversion; model: string },
 ): Promise<Converted | UpstreamFailure> {
@@ -47,6 +48,8 @@ export async function convert(
       upstreamModel: model,
       createdAt: seconds(app.now()),
       stream: admitted.facts.stream,
+      quirks: channel.provider.quirks,
+      settings: settingsOf(app, admitted.caller, channel),
       fetched: addresses.length > 0 ? await mediaOf(app, shared, admitted.call).at(addresses) : new Map(),
       lose: dropped.lose,
     })
@@ -142,7 +145,7 @@ async function deliver(
   switch (answer.kind) {
     case 'json': {
       const body = plan.inlinesImages ? await inlineImages(app, answer.body) : answer.body
-      return { contentType: 'application/json', body: Buffer.from(JSON.stringify(body)), usage: undefined }
+      return { contentType: 'application/json', body: Buffer.from(JSON.stringify(body)), usage: answer.usage }
     }
     case 'text':
       return { contentType: 'text/plain; charset=utf-8', body: Buffer.from(answer.text), usage: answer.usage }

@@ -22,7 +22,7 @@ export interface MultiTarget {
 export interface Delivered {
   readonly contentType: string
   readonly body: Buffer
-  /** For usage that the format of the body cannot carry. */
+  /** For usage that the format of the body cannot carry, or counts in another way. */
   readonly usage: Usage | undefined
 }
 
