@@ -23,6 +23,7 @@ export const callerFormats = {
   'anthropic.messages': 'Anthropic Messages',
   'anthropic.count_tokens': 'Anthropic Count Tokens',
   'gemini.generate': 'Gemini generateContent',
+  'gemini.interactions': 'Gemini Interactions',
   'gemini.count_tokens': 'Gemini countTokens',
   'gemini.embed': 'Gemini embedContent',
   'gemini.batch_embed': 'Gemini batchEmbedContents',

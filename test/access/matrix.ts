@@ -366,6 +366,9 @@ const addresses = {
     /v1/realtime                                WEBSOCKET
     /v1/messages                                POST
     /v1/messages/count_tokens                   POST
+    /v1beta/interactions                        POST
+    /v1beta/interactions/{id}                   GET DELETE
+    /v1beta/interactions/{id}/cancel            POST
     /v1beta/models/{model}:generateContent      POST
     /v1beta/models/{model}:streamGenerateContent POST
     /v1beta/models/{model}:countTokens          POST

@@ -91,8 +91,8 @@ const bytesSearched = 16 * 1024
 
 /** The name of the model in a reply or the event of a stream, where the formats have it. */
 function nameIn(data: JsonObject): string | undefined {
-  const { response, message } = data
-  const names = [data.model, data.modelVersion, isObject(response) && response.model, isObject(message) && message.model]
+  const inside = [data.response, data.message, data.interaction].map((answer) => isObject(answer) && answer.model)
+  const names = [data.model, data.modelVersion, ...inside]
   return names.find((name): name is string => typeof name === 'string' && namePattern.test(name))
 }
 

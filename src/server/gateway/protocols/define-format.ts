@@ -6,6 +6,7 @@ import type { VendorTools } from './hosted-tools.ts'
 import type { OutputLimit } from './output-limit.ts'
 import type { PastThoughts } from './past-thoughts.ts'
 import type { OpenEvent } from './reply-events.ts'
+import type { StoredForm } from './stored-form.ts'
 import type { SystemPromptMember } from './system-prompt.ts'
 import type { ReplyTexts } from './text-slots.ts'
 import type { CallerCount, UpstreamCount } from './token-counts.ts'
@@ -43,6 +44,8 @@ export interface FormatDeclaration {
   readonly pastThoughts?: PastThoughts
   /** What requests have that bounds their usage. */
   readonly bound?: BoundMembers
+  /** How its answers are stored and read again. */
+  readonly stored?: StoredForm
   /** Whether the vendor stores the answer to a request, so that a later one may continue from it. */
   storesAnswer?(body: JsonObject): boolean
   /** A request may ask to be answered in the background; where no upstream does that, this server does. */

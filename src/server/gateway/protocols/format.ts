@@ -6,6 +6,9 @@ export type CallerFormat = keyof typeof callerFormats
 /** A format of callers in which the tokens of a prompt are counted. */
 export type CountFormat = Extract<CallerFormat, 'anthropic.count_tokens' | 'gemini.count_tokens' | 'openai.input_tokens'>
 
+/** A format whose answers can be read, cancelled and deleted by their ids. */
+export type StoredFormat = Extract<CallerFormat, 'openai.responses' | 'gemini.interactions'>
+
 /** A wire format of upstreams that no caller speaks. */
 type UpstreamFormat = keyof typeof upstreamFormats
 

@@ -10,6 +10,7 @@ import * as direct from './direct/formats.ts'
 import { ernieChatFormat } from './ernie-chat/format.ts'
 import type { CallerFormat, Format } from './format.ts'
 import { geminiCountTokensFormat, geminiGenerateFormat } from './gemini-generate/format.ts'
+import { geminiInteractionsFormat } from './gemini-interactions/format.ts'
 import { hunyuanChatFormat } from './hunyuan-chat/format.ts'
 import { libraryAskFormat } from './library-ask/format.ts'
 import { ollamaChatFormat } from './ollama-chat/format.ts'
@@ -18,6 +19,7 @@ import { openAiCompactFormat, openAiInputTokensFormat, openAiResponsesFormat } f
 import { palmMessageFormat } from './palm-message/format.ts'
 import { replicatePredictFormat } from './replicate-predict/format.ts'
 import { sparkChatFormat } from './spark-chat/format.ts'
+import type { StoredForm } from './stored-form.ts'
 import type { UpstreamCount } from './token-counts.ts'
 
 /**
@@ -42,6 +44,7 @@ export const formats: Declarations = {
   'palm.message': palmMessageFormat,
   'library.ask': libraryAskFormat,
 
+  'gemini.interactions': geminiInteractionsFormat,
   'anthropic.count_tokens': anthropicCountTokensFormat,
   'gemini.count_tokens': geminiCountTokensFormat,
   'openai.input_tokens': openAiInputTokensFormat,
@@ -97,6 +100,23 @@ export const conversations: readonly Format[] = declarations.flatMap(({ name, co
 
 /** The conversions of calls that are not conversations. The first that matches is used. */
 export const directConversions: readonly DirectConversion[] = declarations.flatMap(({ conversions = [] }) => conversions)
+
+/** How answers of a caller's format are stored. */
+export function storedFormOf(format: CallerFormat): StoredForm {
+  const { stored } = formats[format]
+  if (!stored) throw new Error(`Answers of ${format} are not stored`)
+  return stored
+}
+
+/** The form of the stored answers with ids like this one, which this server has made; undefined for an id of a vendor. */
+export function ownStoredForm(id: string): StoredForm | undefined {
+  return ownIdTail.test(id) ? storedForms.find(({ idPrefix }) => id.slice(0, -ownIdLength) === idPrefix) : undefined
+}
+
+const storedForms = declarations.flatMap(({ stored }) => (stored ? [stored] : []))
+/** A request id. */
+const ownIdTail = /\d{17}[0-9A-Za-z]{12}$/
+const ownIdLength = 29
 
 /** The token counts of upstreams, each with the format that has it. The first that a channel speaks is used. */
 export const upstreamCounts: readonly (UpstreamCount & { readonly format: Format })[] = declarations.flatMap(

@@ -92,6 +92,7 @@ function readTyped(part: JsonObject): MediaFound | undefined {
       return { media: 'image', data: textAt(part, 'result') || undefined, mediaType: '', detail: '' }
     case 'image':
     case 'document':
+    case 'video':
       return readBlock(part.type, objectAt(part, 'source') ?? part)
     case 'input_audio':
     case 'audio': {
@@ -99,7 +100,7 @@ function readTyped(part: JsonObject): MediaFound | undefined {
       return {
         media: 'audio',
         data: textAt(audio, 'data') || undefined,
-        mediaType: `audio/${textAt(audio, 'format')}`,
+        mediaType: textAt(audio, 'mime_type') || `audio/${textAt(audio, 'format')}`,
         detail: '',
       }
     }
@@ -114,13 +115,14 @@ function readTyped(part: JsonObject): MediaFound | undefined {
   }
 }
 
-/** A block of Messages. A text document counts by the length of its text. */
-function readBlock(media: 'image' | 'document', source: JsonObject): MediaFound {
+/** A block of Messages or a part of an interaction. A text document counts by the length of its text. */
+function readBlock(media: 'image' | 'document' | 'video', source: JsonObject): MediaFound {
   if (source.type === 'text' || source.type === 'content') {
     const text = source.type === 'text' ? textAt(source, 'data') : JSON.stringify(source.content ?? '')
     return { media, data: Buffer.from(text).toString('base64'), mediaType: 'text/plain', detail: '', isText: true }
   }
-  return { media, data: textAt(source, 'data') || undefined, mediaType: textAt(source, 'media_type'), detail: '' }
+  const mediaType = textAt(source, 'media_type') || textAt(source, 'mime_type')
+  return { media, data: textAt(source, 'data') || undefined, mediaType, detail: textAt(source, 'resolution') }
 }
 
 function readGemini(part: JsonObject, detail: string): MediaFound | undefined {

@@ -86,7 +86,10 @@ export function collectText(value: unknown, into: { texts: string[]; media: numb
   for (const key in value) if (key !== 'cache_control' && key !== 'id') collectText(value[key], into, depth + 1)
 }
 
-const mediaTypes = new Set(['image_url', 'image', 'input_image', 'input_audio', 'audio', 'file', 'input_file', 'document', 'document_url', 'file_url'])
+const mediaTypes = new Set([
+  ...['image_url', 'image', 'input_image', 'input_audio', 'audio', 'video'],
+  ...['file', 'input_file', 'document', 'document_url', 'file_url'],
+])
 
 function isMedia(part: JsonObject): boolean {
   return typeof part.type === 'string' && mediaTypes.has(part.type)

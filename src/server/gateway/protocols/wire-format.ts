@@ -116,6 +116,8 @@ export interface StreamFormat {
   readonly marks: RegExp
   /** Whether each event has its type in an `event:` line. */
   readonly hasNamedEvents: boolean
+  /** The member with the type of an event, if it is not `type`. */
+  readonly eventNameIn?: 'event_type'
   isTerminal(event: StreamEvent): boolean
   /** The stream has no terminal event and ends with the body: after a finish reason, a possible end of the reply is held back. */
   readonly endsWithBody?: boolean

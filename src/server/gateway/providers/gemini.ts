@@ -31,9 +31,13 @@ export const gemini = defineProvider({
   checkOther(other) {
     if (other !== '' && !version.test(other)) fail('field_invalid', { field: 'other', reason: versionReason })
   },
-  speaks: Object.fromEntries(Object.keys(methods).map((format) => [format, '/v1beta/models'])),
+  speaks: {
+    ...Object.fromEntries(Object.keys(methods).map((format) => [format, '/v1beta/models'])),
+    'gemini.interactions': '/v1beta/interactions',
+  },
   speaksWith: (format, model) => (format === 'gemini.predict') === isImagen(model),
   url(channel, format, model, stream) {
+    if (format === 'gemini.interactions') return joinUrl(channel.baseUrl, `/${versionFor(channel, model)}/interactions`)
     const method = stream ? 'streamGenerateContent?alt=sse' : pathOf(methods, format)
     return joinUrl(channel.baseUrl, `/${versionFor(channel, model)}/${geminiModelPath(model)}:${method}`)
   },

@@ -8,7 +8,7 @@ import { hostedMessages, isClaude } from './hosted-messages.ts'
 import { messagesHostOf } from './messages-hosts.ts'
 import { models, newest } from './models.ts'
 import { bearer, defineProvider, pathOf, same } from './openai-compatible.ts'
-import type { Upstream } from './provider.ts'
+import type { Provider, Upstream } from './provider.ts'
 
 const speaks = {
   'gemini.generate': '/publishers/google/models/{model}',
@@ -19,6 +19,7 @@ const speaks = {
   'gemini.predict': '/publishers/google/models/{model}:predict',
   'vertex.embed': '/publishers/google/models/{model}:predict',
   'gemini.embed': '/publishers/google/models/{model}:embedContent',
+  'gemini.interactions': '/interactions',
 }
 
 const type = 41
@@ -29,7 +30,7 @@ const host = messagesHostOf({ type, baseUrl: '' })
  * JSON of a service account, or an API key of the express mode, which serves only Google's models and names no project. Source:
  * protocols notes 2.6.
  */
-export const vertex = defineProvider({
+export const vertex: Provider = defineProvider({
   id: type,
   key: 'vertex',
   label: same('Vertex AI'),
@@ -70,8 +71,13 @@ export const vertex = defineProvider({
     if (format === 'anthropic.count_tokens') return { model: modelIdOf(model) }
     return format === 'gemini.count_tokens' ? countedMembers(body) : {}
   },
+  forChannel: ({ key }) => (isAccount(key) ? vertex : express),
   modelsPath: null,
 })
+
+/** Interactions belong to a project, which an API key does not name. */
+const { 'gemini.interactions': _, ...expressSpeaks } = speaks
+const express: Provider = { ...vertex, speaks: expressSpeaks }
 
 function formatOf(model: string): Format {
   if (isClaude(model)) return 'anthropic.messages'
@@ -83,10 +89,11 @@ function formatOf(model: string): Format {
 
 const googleFormats: ReadonlySet<Format> = new Set<Format>(['gemini.generate', 'gemini.predict', 'gemini.embed', 'vertex.embed'])
 
-/** The token count formats, with the format that each one counts. */
+/** The token count formats, with the format that each one counts; interactions are with the same models as `generateContent`. */
 const countedFormats: ReadonlyMap<Format, Format> = new Map([
   ['anthropic.count_tokens', 'anthropic.messages'],
   ['gemini.count_tokens', 'gemini.generate'],
+  ['gemini.interactions', 'gemini.generate'],
 ])
 
 /** On Vertex the members of the request are at the top level, and only those that are counted are valid. */
@@ -114,7 +121,8 @@ function baseOf({ key, baseUrl, other }: Upstream, format: Format, model: string
   const regions = readRegions(other)
   const region = regions.get(model) ?? regions.get(modelIdOf(model)) ?? regions.get('default') ?? 'global'
   const { projectId } = readGoogleAccount(key)
-  return `${baseUrl || hostOf(region)}/v1/projects/${encodeURIComponent(projectId)}/locations/${region}`
+  const version = format === 'gemini.interactions' ? 'v1beta1' : 'v1'
+  return `${baseUrl || hostOf(region)}/${version}/projects/${encodeURIComponent(projectId)}/locations/${region}`
 }
 
 function hostOf(region: string): string {

@@ -66,7 +66,7 @@ async function answerCaller(
     endpoint.from === 'session' ? readPlaygroundRequest(app, arrived, sent) : { caller: arrived, body: sent }
   call.notes.caller = caller
 
-  const expanded = continues === 'response' ? await expandHistory(app, caller, body) : { body }
+  const expanded = continues === 'response' ? await expandHistory(app, caller, { format: endpoint.format, body }) : { body }
   const asked = { call, caller, lease, ...expanded, ...(replaces === undefined ? {} : { replaces }) }
   if (asked.body.json.background === true && runsHere(app, endpoint, asked)) return answerInBackground(app, endpoint, asked)
   const admitted = await admitRequest(app, endpoint, asked)

@@ -180,6 +180,7 @@ const operations: ReadonlyMap<string, string> = new Map([
   ['openai.responses', 'chat'],
   ['anthropic.messages', 'chat'],
   ['gemini.generate', 'generate_content'],
+  ['gemini.interactions', 'generate_content'],
   ['openai.completions', 'text_completion'],
   ['openai.embeddings', 'embeddings'],
   ['gemini.embed', 'embeddings'],

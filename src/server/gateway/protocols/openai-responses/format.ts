@@ -16,6 +16,7 @@ import { writeEvents, writeReply } from './reply-write.ts'
 import { readRequest } from './request-read.ts'
 import { writeRequest } from './request-write.ts'
 import { openAiResponses } from './responses.ts'
+import { storedResponses } from './stored.ts'
 import { openAiInputTokens, responsesCount, responsesCountUpstream } from './token-count.ts'
 import { flatBytes, toolLists } from './tool-lists.ts'
 
@@ -48,6 +49,7 @@ export const openAiResponsesFormat = defineFormat({
     hasTools: (body) => toolLists(body).some(({ tools }) => tools.length > 0),
     addedBytes: flatBytes,
   },
+  stored: storedResponses,
   storesAnswer: ({ store }) => store !== false,
   runsInBackground: true,
   smallRequest: (model, max_output_tokens) => ({ model, input: 'hi', max_output_tokens }),
@@ -64,6 +66,7 @@ export const openAiCompactFormat = defineFormat({
   name: 'openai.compact',
   wire: openAiCompact,
   pastThoughts: pastReasoning,
+  stored: storedResponses,
   optionalEndpoint: { name: 'responses', isPart: true },
   countsToolCalls: true,
 })
@@ -71,6 +74,7 @@ export const openAiCompactFormat = defineFormat({
 export const openAiInputTokensFormat = defineFormat({
   name: 'openai.input_tokens',
   wire: openAiInputTokens,
+  stored: storedResponses,
   optionalEndpoint: { name: 'responses', isPart: true },
   count: responsesCount,
   upstreamCounts: [responsesCountUpstream],

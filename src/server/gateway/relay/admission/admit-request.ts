@@ -54,7 +54,7 @@ export async function admitRequest(
   const allowed = authorizedGroup(app, call, { caller, asksFor })
   const { continues } = format
   const storingChannel =
-    continues && namesHistory(continues, body.json) ? await findStoringChannel(app, caller, asksFor) : undefined
+    continues && namesHistory(endpoint.format, body.json) ? await findStoringChannel(app, caller, asksFor) : undefined
   const group = storingChannel?.group ?? allowed
   call.notes.group = group
   const prompt = format.promptText(body.json)

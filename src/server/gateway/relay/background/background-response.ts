@@ -1,9 +1,8 @@
 import { spliceMembers } from '../../../base/lib/bytes/splice-json.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
-import { formats } from '../../protocols/index.ts'
+import { formats, storedFormOf } from '../../protocols/index.ts'
 import { requireOtherTools } from '../../protocols/lost-fields.ts'
-import { beginBackground } from '../../protocols/openai-responses/background.ts'
 import { textAt } from '../../protocols/wire-format.ts'
 import { type AdmissionParts, type AuthenticatedRequest, admitRequest } from '../admission/admit-request.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
@@ -101,7 +100,7 @@ async function openRun(
   })
   if (!dialogue) throw new Error(`${opened.format.format} has no neutral form`)
   requireOtherTools(dialogue)
-  const begun = beginBackground(writeContextOf(app, opened, dialogue))
+  const begun = storedFormOf(opened.format.format).begin(writeContextOf(app, opened, dialogue))
   const own = localResponseOf(opened, begun.response)
   await app.localResponses.keep(own).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
   const run = new BackgroundRun(app, opened.call, own, begun.events)

@@ -7,10 +7,9 @@ import type { RunningChannel } from '../../channels/model-index.ts'
 import { resolveModel } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
-import { formats } from '../../protocols/index.ts'
-import { inputItems, referencesIn, withReferred } from '../../protocols/openai-responses/history.ts'
-import { isRunning } from '../../protocols/openai-responses/states.ts'
-import { arrayAt, isObject, type JsonObject, objectAt, textAt, type WireFormat } from '../../protocols/wire-format.ts'
+import { formats, ownStoredForm, storedFormOf } from '../../protocols/index.ts'
+import { referencesIn, withReferred } from '../../protocols/openai-responses/history.ts'
+import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import { type Body, bodyLimitBytes } from '../http/read-body.ts'
 import type { LocalResponses, ResponseToStore } from './local-responses.ts'
@@ -49,27 +48,29 @@ export const turnBytesMax = 8 * 1024 * 1024
 export async function expandHistory(
   app: Pick<ConversationParts, 'localResponses'>,
   caller: RelayCaller,
-  body: Body,
+  { format, body }: { readonly format: CallerFormat; readonly body: Body },
 ): Promise<Expanded> {
+  const form = storedFormOf(format)
   const { json, bytes } = body
-  const input = inputItems(json.input)
-  const previousId = textAt(json, 'previous_response_id')
-  const previous = previousId === '' ? undefined : await app.localResponses.find({ userId: caller.userId, id: previousId })
+  const input = form.inputItems(json.input)
+  const previousId = textAt(json, form.previousIn)
+  const isOwn = ownStoredForm(previousId) === form
+  const previous = isOwn ? await app.localResponses.find({ userId: caller.userId, id: previousId }) : undefined
   const isKept = app.localResponses.isOn && json.store !== false && bytes.length <= turnBytesMax
   const asKept = (thread: string): Pick<Expanded, 'toStore'> =>
     input && isKept ? { toStore: { input, thread, previousId, isBackground: false } } : {}
   if (!input) return { body }
-  if (previous && isRunning(previous.response)) fail('response_running')
+  if (previous && form.isRunning(previous.response)) fail('response_running')
   const history = previous && (await app.localResponses.historyOf(previous))
   if (previous && !history) return fail('previous_response_unknown', { id: previousId.slice(0, 100) })
 
   const given = history ? [...history.items, ...input] : input
-  const items = await withKeptItems(app, caller.userId, given)
+  const items = form.refersToItems ? await withKeptItems(app, caller.userId, given) : given
   const keeping = history ? asKept(history.thread) : previousId === '' ? asKept('') : {}
   if (!history && items === given) return { body, ...keeping }
-  const { previous_response_id: _, ...rest } = json
+  const { [form.previousIn]: _, ...rest } = json
   const changed = { ...(history ? rest : json), input: items }
-  const removed = history ? { previous_response_id: undefined } : {}
+  const removed = history ? { [form.previousIn]: undefined } : {}
   const whole = spliceMembers(bytes, { ...removed, input: JSON.stringify(items) })
   if (whole.length > bodyLimitBytes) fail('body_too_large', { limit: bodyLimitBytes })
   return { body: { ...body, json: changed, bytes: whole }, ...keeping }
@@ -93,11 +94,14 @@ interface Continued {
 }
 
 /** Whether the request references a response, item or thread of an upstream. References to this server's own were replaced before. */
-export function namesHistory(continues: NonNullable<WireFormat['continues']>, body: JsonObject): boolean {
-  if (continues === 'thread') return continuedMessage(body) !== ''
-  return (
-    textAt(body, 'previous_response_id') !== '' || conversationIn(body) !== '' || referencesIn(arrayAt(body, 'input')).length > 0
-  )
+export function namesHistory(format: CallerFormat, body: JsonObject): boolean {
+  if (formats[format].wire.continues === 'thread') return continuedMessage(body) !== ''
+  return textAt(body, storedFormOf(format).previousIn) !== '' || conversationIn(body) !== '' || itemReferences(format, body).length > 0
+}
+
+/** The ids of stored items to which an input refers. */
+function itemReferences(format: CallerFormat, body: JsonObject): string[] {
+  return formats[format].stored?.refersToItems ? referencesIn(arrayAt(body, 'input')) : []
 }
 
 /**
@@ -123,7 +127,7 @@ export async function findStoringChannel(
 
   const { channelId, keyId } = first
   const tokens = places.reduce((most, place) => Math.max(most, place.tokens), 0)
-  const [item = ''] = referencesIn(arrayAt(body, 'input'))
+  const [item = ''] = itemReferences(asked.format, body)
   if (places.some((place) => place.channelId !== channelId || place.keyId !== keyId)) refuseItem(item, liesApart)
   if (caller.pinnedChannel !== 0) return { channelId: caller.pinnedChannel, keyId, tokens, group: groups[0] ?? caller.userGroup }
   const serves = (group: string) =>
@@ -140,11 +144,12 @@ async function responsePlaces(
   groups: readonly string[],
   asked: Continued,
 ): Promise<readonly UpstreamResponse[]> {
-  const id = textAt(asked.body, 'previous_response_id')
+  const { previousIn, keyOf } = storedFormOf(asked.format)
+  const id = textAt(asked.body, previousIn)
   if (id === '') return []
-  const kept = await app.upstreamResponses.find(caller.userId, id)
+  const kept = await app.upstreamResponses.find(caller.userId, keyOf(id))
   if (kept) return [kept]
-  if (!app.localResponses.isOn && !servesNatively(app, caller, groups, asked)) refuseKeeping('previous_response_id')
+  if (!app.localResponses.isOn && !servesNatively(app, caller, groups, asked)) refuseKeeping(previousIn)
   return fail('previous_response_unknown', { id: id.slice(0, 100) })
 }
 
@@ -154,7 +159,7 @@ async function itemPlaces(
   groups: readonly string[],
   asked: Continued,
 ): Promise<readonly UpstreamResponse[]> {
-  const ids = referencesIn(arrayAt(asked.body, 'input'))
+  const ids = itemReferences(asked.format, asked.body)
   if (ids.length === 0) return []
   const places = await app.upstreamResponses.findAll(caller.userId, ids.map(keptItem))
   return ids.map((id) => {

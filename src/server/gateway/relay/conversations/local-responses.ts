@@ -5,8 +5,9 @@ import { upTo } from '../../../base/lib/collections/cache-size.ts'
 import { background } from '../../../base/lib/log/logger.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import { type Core, isOnlyNode } from '../../../base/options/core.ts'
+import { ownStoredForm } from '../../protocols/index.ts'
 import { outputAsInput } from '../../protocols/openai-responses/history.ts'
-import { isRunning } from '../../protocols/openai-responses/states.ts'
+import type { StoredForm } from '../../protocols/stored-form.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../../protocols/wire-format.ts'
 
 /** Input and response of one turn. */
@@ -42,8 +43,6 @@ interface History {
 /** Identifies a response by its user and id. */
 export type Owned = Pick<LocalResponse, 'userId' | 'id'>
 
-/** Ids of this server contain a request id, so that no query is needed for the ids of upstreams. */
-const ownId = /^resp_\d{17}[0-9A-Za-z]{12}$/
 /** Ids of items contain the id of their response. */
 const ownItemId = /^[a-z]+_(\d{17}[0-9A-Za-z]{12})_\d+$/
 const readTogether = 16
@@ -108,7 +107,9 @@ export class LocalResponses {
 
   /** Undefined for an id that this user does not have, or while storing is disabled. */
   async find({ userId, id }: Owned): Promise<LocalResponse | undefined> {
-    if (!this.isOn || !ownId.test(id)) return undefined
+    // No query is needed for the ids of upstreams.
+    const form = ownStoredForm(id)
+    if (!this.isOn || !form) return undefined
     const row = await this.#core.db
       .selectFrom('own_responses')
       .selectAll()
@@ -127,7 +128,7 @@ export class LocalResponses {
       isBackground: row.is_background === 1,
       createdAt: row.created_at,
       input,
-      response: this.#isLost(row) ? failed(response) : withStatus(response, row.status),
+      response: this.#isLost(row) ? failed(form, response) : withStatus(form, response, row.status),
     }
   }
 
@@ -155,7 +156,7 @@ export class LocalResponses {
       const sealed = turns.get(turn)
       if (sealed === undefined) return []
       const { input, response } = this.#open({ userId, id: turn }, sealed)
-      return [...input, ...outputAsInput(arrayAt(response, 'output'))]
+      return [...input, ...formOf(turn).outputAsInput(response)]
     })
     return { thread, items }
   }
@@ -290,7 +291,7 @@ export class LocalResponses {
   #rowOf(own: LocalResponse): NewRow<'own_responses'> {
     const content: Content = { input: own.input, response: own.response }
     const text = JSON.stringify(content)
-    const runs = isRunning(own.response)
+    const runs = formOf(own.id).isRunning(own.response)
     return {
       user_id: own.userId,
       response_id: own.id,
@@ -332,14 +333,21 @@ export interface NumberedEvent {
 }
 
 /** The response with the status of its row; the content is written only when it ends. */
-function withStatus(response: JsonObject, status: string): JsonObject {
-  if (status === 'failed' && !response.error) return failed(response)
-  return { ...response, status }
+function withStatus(form: StoredForm, response: JsonObject, status: string): JsonObject {
+  const now = { ...response, status }
+  return status === 'failed' && !form.readFailure(now) ? failed(form, response) : now
 }
 
-function failed(response: JsonObject): JsonObject {
-  const error = { code: 'server_error', message: 'The server that was making this response is gone; send the request again' }
-  return { ...response, status: 'failed', error }
+function failed(form: StoredForm, response: JsonObject): JsonObject {
+  const message = 'The server that was making this response is gone; send the request again'
+  return { ...response, status: 'failed', ...form.failureMembers({ code: 'server_error', message }) }
+}
+
+/** Throws for an id that this server has not made. */
+export function formOf(id: string): StoredForm {
+  const form = ownStoredForm(id)
+  if (!form) throw new Error(`${id.slice(0, 100)} is not an id of this server`)
+  return form
 }
 
 function contentPlace({ userId, id }: Owned) {

@@ -4,6 +4,7 @@ import { upTo } from '../../../base/lib/collections/cache-size.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import type { Core } from '../../../base/options/core.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
+import type { StoredFormat } from '../../protocols/format.ts'
 import { isObject, textAt } from '../../protocols/wire-format.ts'
 import type { CallerHeaders } from '../../providers/provider.ts'
 import type { ResponseAction } from '../http/endpoints.ts'
@@ -154,8 +155,9 @@ function keyOf(userId: number, id: string): string {
   return `${userId} ${id}`
 }
 
-/** A call about a response that an upstream stores: `/v1/responses/{id}` and the paths below it. */
+/** A call about an answer that an upstream stores: the path of its format, its id, and the paths below that. */
 export interface AboutResponse {
+  readonly format: StoredFormat
   readonly id: string
   /** The upstream's model name; some hosts need it in the URL. */
   readonly model: string
@@ -167,9 +169,9 @@ const methods = { read: 'GET', delete: 'DELETE', cancel: 'POST', items: 'GET' } 
 const suffixes = { read: '', delete: '', cancel: '/cancel', items: '/input_items' } as const
 const timeoutMs = 60_000
 
-export function callAbout(action: ResponseAction, { id, model, caller, query }: AboutResponse): UpstreamCall {
+export function callAbout(action: ResponseAction, { format, id, model, caller, query }: AboutResponse): UpstreamCall {
   return {
-    format: 'openai.responses',
+    format,
     model,
     method: methods[action],
     suffix: `/${encodeURIComponent(id)}${suffixes[action]}`,

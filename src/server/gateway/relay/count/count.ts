@@ -81,7 +81,7 @@ async function answer(
     fromPath: said,
     replaces,
   } = withReplacement({ body: sent, fromPath }, (model) => replacementOf(app, model))
-  const { body } = continues === 'response' ? await expandHistory(app, caller, named) : { body: named }
+  const { body } = continues === 'response' ? await expandHistory(app, caller, { format: name, body: named }) : { body: named }
   const facts = format.readRequest(body.json, said)
   call.notes.asked = facts
   const group = authorizeModel(app, caller, { model: facts.model, format: count.of, replaces })
@@ -90,7 +90,7 @@ async function answer(
 
   const asked = { model: facts.model, format: name, body: body.json }
   const storingChannel =
-    continues && namesHistory(continues, body.json) ? await findStoringChannel(app, caller, asked) : undefined
+    continues && namesHistory(name, body.json) ? await findStoringChannel(app, caller, asked) : undefined
   const counted = await askForCount(app, { call, caller, body, facts, group, format: name, count, storingChannel })
   if (call.isDisconnected) return
   if (!counted) call.setHeader('x-sluice-estimated', 'true')

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { fail } from '../../../base/lib/failure.ts'
 import { decodeComponent } from '../../../base/lib/net/parse-url.ts'
-import type { CallerFormat, ChannelFormat, CountFormat, Dialect } from '../../protocols/format.ts'
+import type { CallerFormat, ChannelFormat, CountFormat, Dialect, StoredFormat } from '../../protocols/format.ts'
 import { ArrayFraming } from '../../protocols/gemini-generate/array-framing.ts'
 import { asksForEvents, plainModel, readGeminiPath } from '../../protocols/gemini-generate/path.ts'
 import type { PathFacts, Reframing } from '../../protocols/wire-format.ts'
@@ -24,7 +24,7 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   /** Counts the tokens of a prompt. */
   | { readonly kind: 'count'; readonly format: CountFormat; readonly fromPath?: PathFacts }
   /** Reads, cancels or deletes a stored response. */
-  | { readonly kind: 'response'; readonly action: ResponseAction; readonly id: string }
+  | { readonly kind: 'response'; readonly stored: StoredFormat; readonly action: ResponseAction; readonly id: string }
   /** A path that is only served as a WebSocket. */
   | { readonly kind: 'socket' }
   | { readonly kind: 'models' }
@@ -99,6 +99,7 @@ const entries = new Map<string, Entry>(
     relay('/v2/rerank', 'rerank', 'openai'),
     relay('/rerank', 'rerank', 'openai'),
     relay('/v1/messages', 'anthropic.messages', 'anthropic'),
+    relay('/v1beta/interactions', 'gemini.interactions', 'gemini'),
     count('/v1/messages/count_tokens', 'anthropic.count_tokens', 'anthropic'),
     count('/v1/responses/input_tokens', 'openai.input_tokens', 'openai'),
     { method: 'GET' as const, endpoint: { path: '/v1/realtime', kind: 'socket' as const, dialect: 'openai' as const } },
@@ -219,13 +220,16 @@ function taskEndpoint(method: string, path: string): Endpoint | WrongMethod {
   return { path, dialect, kind: 'task', taskCall: found.taskCall }
 }
 
-const keptResponse = /^\/v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?$/
+const keptResponse = /^\/(?:v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?|v1beta\/interactions\/([\w%.=-]+)(?:\/(cancel))?)$/
 
-function responseEndpoint(method: string, path: string, [, id = '', part = '']: RegExpExecArray): Endpoint | WrongMethod {
+function responseEndpoint(method: string, path: string, found: RegExpExecArray): Endpoint | WrongMethod {
+  const [, response, ofResponse, interaction = '', part = ofResponse] = found
   const actions = responseActions[part === 'cancel' || part === 'input_items' ? part : 'whole']
   const action = actions[method]
-  if (action) return { path, dialect: 'openai', kind: 'response', action, id }
-  return { wrongMethod: method, allowed: Object.keys(actions).join(', '), dialect: 'openai' }
+  const dialect = response === undefined ? 'gemini' : 'openai'
+  const stored = response === undefined ? 'gemini.interactions' : 'openai.responses'
+  if (action) return { path, dialect, kind: 'response', stored, action, id: response ?? decodeComponent(interaction) }
+  return { wrongMethod: method, allowed: Object.keys(actions).join(', '), dialect }
 }
 
 const responseActions: Readonly<Record<'whole' | 'cancel' | 'input_items', Readonly<Record<string, ResponseAction>>>> = {
@@ -266,6 +270,7 @@ export function relayLines(): string[] {
     ...(['whole', 'cancel', 'input_items'] as const).flatMap((part) =>
       Object.keys(responseActions[part]).map((method) => `${method} /v1/responses/{id}${kept[part]}`),
     ),
+    ...['GET /v1beta/interactions/{id}', 'DELETE /v1beta/interactions/{id}', 'POST /v1beta/interactions/{id}/cancel'],
     'POST /v1/engines/{model}/embeddings',
     ...[...geminiFormats.keys(), 'countTokens'].map((method) => `POST /v1beta/models/{model}:${method}`),
     'GET /v1/models/{model}',

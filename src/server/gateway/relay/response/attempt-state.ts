@@ -35,7 +35,9 @@ export interface AttemptState extends BegunAttempt, WrittenFacts {
 
 /** A response that the upstream stores. */
 export interface NotedResponse {
+  /** Its key among the stored ids, and its id as the vendor names it. */
   readonly id: string
+  readonly name: string
   /** Ids of its completed items. */
   readonly items: string[]
   /** Resolves when the row of a background response is durable; absent for a response that ends with its answer. */

@@ -295,8 +295,9 @@ export class CheckedEvents {
   }
 
   #write(name: string, data: JsonObject): string {
-    const { hasNamedEvents, eventEnd = '\n\n' } = this.#facts.stream
-    const named = name || (hasNamedEvents && typeof data.type === 'string' ? data.type : '')
+    const { hasNamedEvents, eventNameIn = 'type', eventEnd = '\n\n' } = this.#facts.stream
+    const type = data[eventNameIn]
+    const named = name || (hasNamedEvents && typeof type === 'string' ? type : '')
     return toByteText(`${named === '' ? '' : `event: ${named}\n`}data: ${JSON.stringify(data)}${eventEnd}`)
   }
 }

@@ -128,7 +128,7 @@ export function replyAsStream(format: StreamFormat, reply: JsonObject, { hideUsa
   const events = format.replay(reply).filter((event) => !(hideUsage && format.isUsageOnly(event)))
   const texts = events.map(
     (event) =>
-      `${format.hasNamedEvents ? `event: ${event.type}\n` : ''}data: ${JSON.stringify(event)}${format.eventEnd ?? '\n\n'}`,
+      `${format.hasNamedEvents ? `event: ${event[format.eventNameIn ?? 'type']}\n` : ''}data: ${JSON.stringify(event)}${format.eventEnd ?? '\n\n'}`,
   )
   return toByteText(texts.join('')) + format.terminalText
 }

@@ -142,15 +142,19 @@ export class StreamInterceptor implements SseInterceptor {
     return from === 0 ? block : passed + block.slice(from)
   }
 
-  /** Passes only whole JSON events, one at a time: clients of such streams accept nothing else. */
+  /** Passes only whole JSON events, one at a time, and a terminal event after the finish: clients of such streams accept nothing else. */
   #passButEnd(block: string): string {
     let passed = ''
     for (const event of eventsIn(block)) {
       const data = parse(event.data)
-      if (!data || this.#isEmpty(event)) continue
+      const raw = block.slice(event.start, event.end)
+      if (!data) {
+        if (this.#heldEnd !== '' && this.#format.isTerminal(event)) this.#heldEnd += raw
+        continue
+      }
+      if (this.#isEmpty(event)) continue
       this.#read(data)
       if (this.error) return passed
-      const raw = block.slice(event.start, event.end)
       const isPlain = (this.#format.hasNamedEvents ? namedEvent : oneLineEvent).test(raw)
       passed += this.#holdEnd(this.#replacement(event, data) ?? (isPlain ? raw : this.#eventText(event)), data)
     }

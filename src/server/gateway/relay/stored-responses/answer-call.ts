@@ -6,9 +6,10 @@ import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { resolveModel } from '../../channels/select.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
-import { readFailedResponse } from '../../protocols/openai-responses/errors.ts'
-import { openAiResponses } from '../../protocols/openai-responses/responses.ts'
-import { type JsonObject, objectAt, type RequestFacts } from '../../protocols/wire-format.ts'
+import type { StoredFormat } from '../../protocols/format.ts'
+import { formats, ownStoredForm, storedFormOf } from '../../protocols/index.ts'
+import type { StoredForm } from '../../protocols/stored-form.ts'
+import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
 import type { ConversationParts } from '../conversations/history.ts'
@@ -62,7 +63,7 @@ export async function handleResponse(app: ResponseCallParts, endpoint: ResponseE
 
 async function answer(
   app: ResponseCallParts,
-  { action, id }: ResponseEndpoint,
+  { action, id, stored }: ResponseEndpoint,
   {
     call,
     caller,
@@ -75,14 +76,16 @@ async function answer(
 ): Promise<void> {
   const group = caller.tokenGroup || caller.userGroup
   if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
-  const kept = await app.upstreamResponses.find(caller.userId, id)
-  const own = kept ? undefined : await app.localResponses.find({ userId: caller.userId, id })
+  const form = storedFormOf(stored)
+  const kept = await app.upstreamResponses.find(caller.userId, form.keyOf(id))
+  const isOwn = !kept && ownStoredForm(id) === form
+  const own = isOwn ? await app.localResponses.find({ userId: caller.userId, id }) : undefined
   const model = kept?.model ?? own?.model
   if (model === undefined)
     return fail(app.localResponses.isOn ? 'response_unknown' : 'response_not_kept', { id: id.slice(0, 100) })
   call.notes.asked = { model }
   if (caller.modelLimits && !caller.modelLimits.has(model)) fail('token_model_forbidden', { model })
-  const query = queryOf(call)
+  const query = queryOf(call, form)
   if (own) return answerLocal(app, call, own, { action, query })
   if (!kept) return
   const keys = app.channels.current.keysOf(kept.channelId)
@@ -94,8 +97,8 @@ async function answer(
     kept,
     channel,
     open: await app.pendingResponses.find(caller.userId, id),
-    at: { id, model: resolveModel(channel, model), caller: callerHeaders({ call }), query },
-    adapter: adapterFor(app, { call, model, channel }),
+    at: { format: stored, id, model: resolveModel(channel, model), caller: callerHeaders({ call }), query },
+    adapter: adapterFor(app, { call, model, channel, stored }),
   }
   if (action === 'delete') await remove(app, about)
   else if (action === 'read' && query.get('stream') === 'true') await streamResponse(app, about)
@@ -140,11 +143,11 @@ function tell({ call, at }: About, failure: UpstreamFailure): void {
 /** Restores the caller's model name and filters listed words, as for an immediate answer. */
 function adapterFor(
   app: Pick<GatewayParts, 'callerLog' | 'moderation'>,
-  { call, model, channel }: Pick<About, 'call' | 'channel'> & { readonly model: string },
+  { call, model, channel, stored }: Pick<About, 'call' | 'channel'> & { readonly model: string; readonly stored: StoredFormat },
 ): ResponseAdapter {
-  const format = openAiResponses
+  const format = formats[stored].wire
   const { stream } = format
-  if (!stream) throw new Error('Responses are streamed')
+  if (!stream) throw new Error('Stored answers are streamed')
   const facts: RequestFacts = {
     model,
     stream: true,
@@ -156,7 +159,7 @@ function adapterFor(
   }
   const edit = { hideUsage: false, renameTo: model }
   const adapter: ResponseAdapter = {
-    readWhole: (body) => wholeOf(body, model, channel),
+    readWhole: (body) => wholeOf(body, model, channel, storedFormOf(stored)),
     openInterceptor: () => new StreamInterceptor(stream, edit),
     readReplay(body) {
       const reply = parseObject(body)
@@ -169,40 +172,29 @@ function adapterFor(
 }
 
 /** The answer for a response of any status, also failed or running. The error of a failed one is told as that of a call. */
-function wholeOf(body: Buffer, model: string, channel: RunningChannel): Whole {
+function wholeOf(body: Buffer, model: string, channel: RunningChannel, form: StoredForm): Whole {
   const changed = {
     ...(membersOf(body)?.some(({ key }) => key === 'model') ? { model: JSON.stringify(model) } : {}),
-    ...toldError(parseObject(body), channel),
+    ...toldError(parseObject(body), channel, form),
   }
   const told = Object.keys(changed).length > 0 ? spliceMembers(body, changed) : body
   return { contentType: 'application/json', usage: undefined, text: '', write: () => told }
 }
 
-function toldError(response: JsonObject, channel: RunningChannel): { error?: string } {
-  if (!objectAt(response, 'error')) return {}
-  const failure = withCleanFacts(errorInReply(readFailedResponse(response)), channel)
-  const { message, code, type } = failure.forCaller()
-  return { error: JSON.stringify({ code: code ?? type, message: message.en }) }
+function toldError(response: JsonObject, channel: RunningChannel, form: StoredForm): Record<string, string> {
+  const told = form.readFailure(response)
+  if (!told) return {}
+  const { message, code, type } = withCleanFacts(errorInReply(told), channel).forCaller()
+  const members = form.failureMembers({ code: code ?? type, message: message.en })
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]))
 }
 
-const known: ReadonlySet<string> = new Set([
-  'include',
-  'include[]',
-  'stream',
-  'starting_after',
-  'include_obfuscation',
-  'after',
-  'before',
-  'limit',
-  'order',
-])
-
 /** Passes only the query parameters that the vendor knows. */
-function queryOf({ request }: ClientExchange): URLSearchParams {
+function queryOf({ request }: ClientExchange, { queryNames }: StoredForm): URLSearchParams {
   const url = request.url ?? ''
   const at = url.indexOf('?')
   const all = new URLSearchParams(at < 0 ? '' : url.slice(at))
-  return new URLSearchParams([...all].filter(([name]) => known.has(name)))
+  return new URLSearchParams([...all].filter(([name]) => queryNames.has(name)))
 }
 
 /** Streams a stored response, from its beginning or after a given event. */
@@ -266,14 +258,18 @@ async function end(
   }
   const usage = outcome === 'complete' ? reply.interceptor.usage : outcome.usage
   const last = outcome === 'complete' ? reply.interceptor.ending(usage ?? noUsage) : outcome.write(usage ?? noUsage)
-  if (open) await settleStreamed(app, open, last)
+  if (open) await settleStreamed(app, open, { last, form: storedFormOf(at.format) })
   reply.close(last)
 }
 
 /** The last event contains the whole response. */
-async function settleStreamed(app: PendingChargeParts, open: PendingResponse, last: string): Promise<void> {
+async function settleStreamed(
+  app: PendingChargeParts,
+  open: PendingResponse,
+  { last, form }: { readonly last: string; readonly form: StoredForm },
+): Promise<void> {
   for (const { data } of eventsIn(last)) {
-    const response = objectAt(parse(data) ?? {}, 'response')
+    const response = form.answerIn(parse(data) ?? {})
     if (response) await settleIfEnded(app, open, response)
   }
 }

@@ -1,8 +1,8 @@
 import { background, type Logger } from '../../../base/lib/log/logger.ts'
 import type { Deadline, Deadlines } from '../../../base/lib/time/timer-wheel.ts'
-import { closingEvent, isTerminalEvent, numberOf } from '../../protocols/openai-responses/background.ts'
-import { isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
-import type { LocalResponse, LocalResponses, NumberedEvent, Owned } from '../conversations/local-responses.ts'
+import type { StoredError, StoredForm } from '../../protocols/stored-form.ts'
+import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
+import { formOf, type LocalResponse, type LocalResponses, type NumberedEvent, type Owned } from '../conversations/local-responses.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
 import { DetachedRequest } from '../http/detached-request.ts'
 import { FrameAnswer } from '../http/frame-answer.ts'
@@ -26,15 +26,15 @@ export class BackgroundRun {
   readonly #app: RunParts
   readonly #answer: FrameAnswer
   readonly #own: LocalResponse
+  readonly #form: StoredForm
   readonly #events: NumberedEvent[]
-  readonly #items: unknown[] = []
   readonly #beat: Deadline
   #bytes = 0
   #written = 0
   #writing: Promise<void> = Promise.resolve()
   /** The last event, withheld until it is stored. */
   #last: NumberedEvent | undefined
-  #error: JsonObject | undefined
+  #error: StoredError | undefined
   #isCancelled = false
   #isOver = false
   #news: (() => void)[] = []
@@ -43,6 +43,7 @@ export class BackgroundRun {
   constructor(app: RunParts, call: ClientExchange, own: LocalResponse, begun: readonly JsonObject[]) {
     this.#app = app
     this.#own = own
+    this.#form = formOf(own.id)
     this.#events = begun.map((event, number) => ({ number, data: JSON.stringify(event) }))
     this.#answer = new FrameAnswer(
       { send: (data) => this.#take(data) },
@@ -88,7 +89,7 @@ export class BackgroundRun {
     this.#app.deadlines.cancel(this.#beat)
     await this.#writing
     const last = (this.#error ? undefined : this.#last) ?? this.#closing()
-    const response = objectAt(parse(last.data) ?? {}, 'response') ?? this.#own.response
+    const response = this.#form.answerIn(parse(last.data) ?? {}) ?? this.#own.response
     try {
       const events = [...this.#events.slice(this.#written), last]
       await this.#app.localResponses.finish({ ...this.#own, response }, events, this.#bytes + last.data.length)
@@ -103,12 +104,11 @@ export class BackgroundRun {
 
   #take(data: string): void {
     if (data === '') return
-    const event = { number: numberOf(data), data }
-    if (isTerminalEvent(data)) {
+    const event = { number: this.#form.numberOf(data), data }
+    if (this.#form.isTerminalEvent(data)) {
       this.#last = event
       return
     }
-    if (data.startsWith('{"type":"response.output_item.done"')) this.#items.push(parse(data)?.item)
     this.#bytes += data.length
     if (this.#bytes > bytesMax) {
       this.#error = { code: 'server_error', message: 'The response became too large to be kept' }
@@ -128,14 +128,11 @@ export class BackgroundRun {
 
   #closing(): NumberedEvent {
     const number = (this.#events.at(-1)?.number ?? -1) + 1
-    const isCancelled = this.#isCancelled && !this.#error
-    const response = {
-      ...this.#own.response,
-      status: isCancelled ? 'cancelled' : 'failed',
-      error: isCancelled ? null : (this.#error ?? { code: 'server_error', message: 'The response broke off' }),
-      output: this.#items.filter(isObject),
-    }
-    return { number, data: JSON.stringify(closingEvent(response, number)) }
+    const brokeOff = { code: 'server_error', message: 'The response broke off' }
+    const error = this.#error ?? (this.#isCancelled ? undefined : brokeOff)
+    const events = this.#events.map(({ data }) => data)
+    const response = this.#form.closed(this.#own.response, events, error)
+    return { number, data: JSON.stringify(this.#form.closingEvent(response, number)) }
   }
 
   #writeDown(): void {

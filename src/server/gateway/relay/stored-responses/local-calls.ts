@@ -1,10 +1,8 @@
 import { toByteText } from '../../../base/lib/bytes/sse.ts'
 import { fail } from '../../../base/lib/failure.ts'
-import { closingEvent, eventText, isTerminalEvent, replayAfter } from '../../protocols/openai-responses/background.ts'
 import { listInput } from '../../protocols/openai-responses/input-list.ts'
-import { isRunning } from '../../protocols/openai-responses/states.ts'
 import { type ConversationParts, withKeptItems } from '../conversations/history.ts'
-import type { LocalResponse, NumberedEvent } from '../conversations/local-responses.ts'
+import { formOf, type LocalResponse, type NumberedEvent } from '../conversations/local-responses.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { ResponseAction } from '../http/endpoints.ts'
@@ -25,14 +23,15 @@ export async function answerLocal(
   if (action === 'delete') await remove(app, call, own)
   else if (action === 'items') await list(app, call, own, query)
   else if (action === 'cancel') await cancel(app, call, own)
-  else if (query.get('stream') === 'true') await streamLocal(app, call, own, numberIn(query.get('starting_after')))
-  else answer(call, own.response)
+  else if (query.get('stream') === 'true') await streamLocal(app, call, own, formOf(own.id).eventAfter(query))
+  else answer(call, formOf(own.id).asRead(own.response, own.input))
 }
 
 async function remove(app: Pick<ConversationParts, 'localResponses'>, call: ClientExchange, own: LocalResponse): Promise<void> {
-  if (isRunning(own.response)) fail('response_running')
+  const form = formOf(own.id)
+  if (form.isRunning(own.response)) fail('response_running')
   await app.localResponses.forget(own)
-  answer(call, { id: own.id, object: 'response', deleted: true })
+  answer(call, form.deleted(own.id))
 }
 
 async function list(
@@ -54,7 +53,7 @@ async function cancel(
   own: LocalResponse,
 ): Promise<void> {
   if (!own.isBackground) fail('response_synchronous')
-  if (isRunning(own.response)) {
+  if (formOf(own.id).isRunning(own.response)) {
     app.backgroundRuns.find(own)?.cancel()
     await app.localResponses.cancel(own)
   }
@@ -68,7 +67,7 @@ async function ended(
   own: LocalResponse,
 ): Promise<LocalResponse> {
   let now = own
-  for (let tries = 0; tries < triesMax && isRunning(now.response) && !call.isAborted; tries++) {
+  for (let tries = 0; tries < triesMax && formOf(own.id).isRunning(now.response) && !call.isAborted; tries++) {
     const run = app.backgroundRuns.find(own)
     const pause = new Promise<void>((resolve) => app.deadlines.after(pauseMs, resolve))
     await (run ? Promise.race([run.news(), pause]) : pause)
@@ -79,10 +78,6 @@ async function ended(
 
 function answer(call: ClientExchange, body: object): void {
   call.answer('application/json', Buffer.from(JSON.stringify(body)))
-}
-
-function numberIn(text: string | null): number {
-  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : -1
 }
 
 const triesMax = 20
@@ -102,7 +97,7 @@ export async function streamLocal(app: LocalCallParts, call: ClientExchange, own
   for (;;) {
     const { events, isOver } = await progress(app, own, number)
     number = events.at(-1)?.number ?? number
-    await write(app, call, events.map(({ data }) => eventText(data)).join(''))
+    await write(app, call, events.map(({ data }) => formOf(own.id).eventText(data)).join(''))
     if (call.isDisconnected) return
     // A run of this node is stopped too, and its last events are sent.
     if (call.isAborted && !app.backgroundRuns.find(own)) fail('server_stopping')
@@ -128,12 +123,13 @@ async function progress(
   const now = await app.localResponses.find(own)
   if (!now) return { events: [], isOver: true }
   const events = await app.localResponses.eventsAfter(own, number)
-  if (isRunning(now.response)) return { events, isOver: false }
-  if (!own.isBackground) return { events: replayAfter(now.response, number), isOver: true }
+  const form = formOf(own.id)
+  if (form.isRunning(now.response)) return { events, isOver: false }
+  if (!own.isBackground) return { events: form.replayAfter(now.response, number), isOver: true }
   const last = events.at(-1)
-  if (last && isTerminalEvent(last.data)) return { events, isOver: true }
+  if (last && form.isTerminalEvent(last.data)) return { events, isOver: true }
   const next = (last?.number ?? number) + 1
-  return { events: [...events, { number: next, data: JSON.stringify(closingEvent(now.response, next)) }], isOver: true }
+  return { events: [...events, { number: next, data: JSON.stringify(form.closingEvent(now.response, next)) }], isOver: true }
 }
 
 /** Resolves when there may be more events, or when the caller has disconnected. */

@@ -12,8 +12,8 @@ import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts
 import type { PromptPolicy } from '../../channels/prompt-additions.ts'
 import { AnsweredModel } from '../../protocols/answered-model.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
-import { formats } from '../../protocols/index.ts'
-import { readEnd } from '../../protocols/openai-responses/states.ts'
+import type { StoredFormat } from '../../protocols/format.ts'
+import { formats, storedFormOf } from '../../protocols/index.ts'
 import { hasBothSides, withSides } from '../../protocols/usage-sides.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
 import type { CallKind, HoldShares } from '../admission/hold-shares.ts'
@@ -21,7 +21,7 @@ import { type AnsweredParts, noteAnswered } from '../charge/answered.ts'
 import type { Billed } from '../charge/billed.ts'
 import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { learnCost, plausibleEnding } from '../charge/settlement.ts'
-import { askAbout, itemIdsIn, type UpstreamResponses } from '../conversations/upstream-responses.ts'
+import { type AboutResponse, askAbout, itemIdsIn, type UpstreamResponses } from '../conversations/upstream-responses.ts'
 import type { UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 
@@ -260,12 +260,13 @@ const togetherMax = 10
  * Charges a pending response that has ended; false while it runs. The charge is unique by its request, so that repeats do not charge twice.
  */
 export async function settleIfEnded(app: PendingChargeParts, asked: PendingResponse, response: JsonObject): Promise<boolean> {
-  const end = readEnd(response)
+  const format = formatOf(asked)
+  const end = storedFormOf(format).readEnd(response)
   if (!end) return false
   const open = { ...asked, bill: { ...asked.bill, answeredModel: otherModelIn(response, asked.bill.sentModel) } }
   const { state, usage } = end
   const items = itemIdsIn(response.output)
-  const text = usage && hasBothSides(usage) ? '' : formats['openai.responses'].wire.replyText(response)
+  const text = usage && hasBothSides(usage) ? '' : formats[format].wire.replyText(response)
   if (usage && text === '') await settle(app, open, { usage, isEstimated: false }, items)
   else if (state === 'failed' && !(usage && promptTokens(usage) + completionTokens(usage) > 0)) await closeFree(app, open)
   else {
@@ -279,7 +280,7 @@ export async function settleIfEnded(app: PendingChargeParts, asked: PendingRespo
 async function askFor(app: PollParts, open: PendingResponse): Promise<boolean> {
   try {
     const channel = await findUsedKey(app, open)
-    const answer = channel && (await askAbout(app, channel, 'read', { id: open.id, model: open.bill.upstreamModel, caller: {} }))
+    const answer = channel && (await askAbout(app, channel, 'read', aboutOf(open)))
     if (answer && !(answer instanceof UpstreamFailure) && (await settleIfEnded(app, open, parseObject(answer.body)))) return true
     if (await giveUp(app, open, answer instanceof UpstreamFailure ? answer : undefined, channel)) return true
   } catch (error) {
@@ -287,6 +288,15 @@ async function askFor(app: PollParts, open: PendingResponse): Promise<boolean> {
   }
   await app.pendingResponses.askLater(open)
   return false
+}
+
+/** The format of a response; rows of Responses, and of older versions, have none. */
+function formatOf({ bill }: Pick<PendingResponse, 'bill'>): StoredFormat {
+  return bill.format?.format === 'gemini.interactions' ? 'gemini.interactions' : 'openai.responses'
+}
+
+function aboutOf(open: PendingResponse): AboutResponse {
+  return { format: formatOf(open), id: open.id, model: open.bill.upstreamModel, caller: {} }
 }
 
 /** A response that the upstream no longer knows costs nothing; one that never ends is charged for its prompt. */
@@ -338,7 +348,8 @@ async function settle(
   noteAnswered(app, { bill, channelId, sent: bill.upstreamModel }, { usage: known.usage, charge })
   await app.ledger.settle(hold, charge)
   const { userId, tokenId } = bill.caller
-  const kept = { id, items, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }
+  const key = storedFormOf(formatOf({ bill })).keyOf(id)
+  const kept = { id: key, items, userId, tokenId, channelId, keyId, model: bill.model, tokens: charge.rollup.tokens }
   await app.upstreamResponses.keep(kept)
   await app.pendingResponses.close(hold.requestId)
 }

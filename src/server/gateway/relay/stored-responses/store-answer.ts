@@ -4,9 +4,8 @@ import { fail } from '../../../base/lib/failure.ts'
 import { background } from '../../../base/lib/log/logger.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import { candidatesOf } from '../../channels/candidates.ts'
-import { formats } from '../../protocols/index.ts'
-import { isTerminalEvent } from '../../protocols/openai-responses/background.ts'
-import { isRunning } from '../../protocols/openai-responses/states.ts'
+import type { CallerFormat, StoredFormat } from '../../protocols/format.ts'
+import { formats, storedFormOf } from '../../protocols/index.ts'
 import { arrayAt, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { Billed } from '../charge/billed.ts'
@@ -54,7 +53,8 @@ export function answerToStore(
   reply: { whole: Buffer } | { last: string },
 ): LocalResponse | undefined {
   if (!request.toStore || !translation || request.toStore.isBackground) return undefined
-  const response = 'whole' in reply ? parse(reply.whole.toString()) : lastResponse(reply.last)
+  const { format } = request.format
+  const response = 'whole' in reply ? parse(reply.whole.toString()) : lastResponse(format, reply.last)
   return response && localResponseOf(request, response)
 }
 
@@ -75,9 +75,10 @@ export function localResponseOf({ call, caller, facts, toStore }: AdmittedReques
   }
 }
 
-function lastResponse(events: string): JsonObject | undefined {
-  const last = eventsIn(events).findLast(({ data }) => isTerminalEvent(data))
-  return last && objectAt(parse(last.data) ?? {}, 'response')
+function lastResponse(format: CallerFormat, events: string): JsonObject | undefined {
+  const form = storedFormOf(format)
+  const last = eventsIn(events).findLast(({ data }) => form.isTerminalEvent(data))
+  return last && form.answerIn(parse(last.data) ?? {})
 }
 
 /**
@@ -130,7 +131,8 @@ export async function withdrawResponse(
   const { request, response, channel, upstreamModel } = attempt
   delete attempt.response
   if (!response?.written) return
-  const cancelling = cancelResponse(app, channel, { id: response.id, model: upstreamModel, caller: callerHeaders(request) })
+  const about = { format: storedFormatOf(request), id: response.name, model: upstreamModel, caller: callerHeaders(request) }
+  const cancelling = cancelResponse(app, channel, about)
   background(app.logger, 'cancel a response that nobody waits for', cancelling)
   await response.written.catch(() => {})
   await app.pendingResponses.withdraw(request.hold.requestId)
@@ -193,23 +195,25 @@ function note(
 ): void {
   const { request, failed, channel, choice, considered, upstreamModel } = attempt
   const name = textAt(answer ?? {}, 'id')
-  const id = name !== '' && request.format.continues === 'thread' ? keptMessage(name) : name
+  const id = name === '' ? '' : keyOf(request, name)
   if (!answer || id === '' || attempt.response?.id === id) return
   const items = itemIdsIn(answer.output)
-  if (request.body.json.background !== true || !isRunning(answer)) {
-    attempt.response = { id, items }
+  if (request.body.json.background !== true || !formats[request.format.format].stored?.isRunning(answer)) {
+    attempt.response = { id, name, items }
     return
   }
   const { call, caller, facts, group, price, hold, inputTokens } = request
   const { userId, tokenId, username, tokenName } = caller
   const ofChannel = app.budgets.windowsOfChannel(channel.id)
   const counted = ofChannel ? { ...hold, budgets: [...(hold.budgets ?? []), ...ofChannel] } : hold
-  const place = { id, channelId: channel.id, keyId: channel.keyId }
+  const place = { channelId: channel.id, keyId: channel.keyId }
+  const format = storedFormatOf(request)
   const bill = {
     call: { id: call.id, startedMs: call.startedMs, firstByteMs: call.firstByteMs, client: { address: call.client.address } },
     caller: { userId, tokenId, username, tokenName },
     facts: billedFacts(facts),
     ...(request.leftOut ? { leftOut: request.leftOut } : {}),
+    ...(format === 'openai.responses' ? {} : { format: { format } }),
     ...{ group, price, attempts: failed, choice, model: facts.model, upstreamModel, inputTokens },
     candidates: considered && candidatesOf(considered),
     ...{ bound: boundOf(attempt), kind: request.kind, promptPolicy: channel.promptPolicy },
@@ -217,8 +221,8 @@ function note(
     ...{ sentModel: attempt.answered.sent, replaces: request.replaces },
   }
   const halves = [
-    app.pendingResponses.open({ ...place, hold: counted, bill }),
-    app.upstreamResponses.keep({ ...place, userId, tokenId, model: facts.model, tokens: inputTokens }),
+    app.pendingResponses.open({ ...place, id: name, hold: counted, bill }),
+    app.upstreamResponses.keep({ ...place, id, userId, tokenId, model: facts.model, tokens: inputTokens }),
   ]
   // Both writes are awaited even if one fails, so that no write follows a withdrawal.
   const written = Promise.allSettled(halves)
@@ -229,7 +233,17 @@ function note(
     )
   // Callers that depend on the write await it and get the error.
   written.catch(() => {})
-  attempt.response = { id, items, written }
+  attempt.response = { id, name, items, written }
+}
+
+/** The key of a vendor's id among the stored ones: those of threads and of each format are apart. */
+function keyOf({ format }: AdmittedRequest, name: string): string {
+  return format.continues === 'thread' ? keptMessage(name) : storedFormOf(format.format).keyOf(name)
+}
+
+/** Only these formats have answers in the background. */
+function storedFormatOf({ format: { format } }: AdmittedRequest): StoredFormat {
+  return format === 'gemini.interactions' ? format : 'openai.responses'
 }
 
 /** The response in a whole body or in the events of a stream. */
@@ -246,7 +260,7 @@ function answerIn(body: Buffer): JsonObject | undefined {
 function firstAnswer(block: string): JsonObject | undefined {
   for (const { data } of eventsIn(block)) {
     const event = parse(data) ?? {}
-    const answer = objectAt(event, 'response') ?? objectAt(event, 'message')
+    const answer = objectAt(event, 'response') ?? objectAt(event, 'message') ?? objectAt(event, 'interaction')
     if (answer) return answer
   }
   return undefined

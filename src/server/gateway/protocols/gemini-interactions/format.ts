@@ -1,0 +1,30 @@
+import { defineFormat } from '../define-format.ts'
+import { limitAt } from '../output-limit.ts'
+import { systemPromptIn } from '../system-prompt.ts'
+import { arrayAt, isObject } from '../wire-format.ts'
+import { interactionTools } from './hosted-tools.ts'
+import { geminiInteractions } from './interactions.ts'
+import { interactionTexts } from './reply-texts.ts'
+import { storedInteractions } from './stored.ts'
+
+/** Gemini Interactions, for Google's models and agents. */
+export const geminiInteractionsFormat = defineFormat({
+  name: 'gemini.interactions',
+  wire: geminiInteractions,
+  stored: storedInteractions,
+  outputLimit: limitAt(['generation_config', 'max_output_tokens']),
+  systemPrompt: systemPromptIn('system_instruction', (text) => ({ type: 'text', text })),
+  hostedTools: interactionTools,
+  bound: {
+    adding: ['environment'],
+    // An agent reads as much as it finds, and a token continues a prompt that only the vendor knows.
+    unbounded: { agent: (body) => body.agent, continuation_token: (body) => body.continuation_token },
+    modalities: (body) => [
+      ...arrayAt(body, 'response_modalities'),
+      ...[body.response_format].flat().flatMap((form) => (isObject(form) && form.type !== 'text' ? [form.type] : [])),
+    ],
+  },
+  storesAnswer: ({ store }) => store !== false,
+  texts: interactionTexts,
+  countsToolCalls: true,
+})
