@@ -130,6 +130,7 @@ export function fitted(
 
 /** The caller's name of a field, as in their request. */
 export function fieldNameFor(from: Format, field: Field): string {
+  if (from === 'gemini.interactions') return interactionWords[field] ?? words[field].chat
   return words[field][dialectOf(from)]
 }
 
@@ -219,6 +220,18 @@ const words: Readonly<Record<Field, Readonly<Record<CallerDialect, string>>>> = 
   title: word('filename', 'filename', 'title', 'displayName'),
   turns: word('messages', 'input', 'messages', 'contents'),
   lastTurn: word('messages.last', 'input.last', 'messages.last', 'contents.last'),
+}
+
+/** Where an interaction has other names than Chat. */
+const interactionWords: Readonly<Partial<Record<Field, string>>> = {
+  stop: 'stop_sequences',
+  outputTokensMax: 'max_output_tokens',
+  reasoning: 'thinking_level',
+  output: 'response_format',
+  search: 'tools.google_search',
+  user: 'labels',
+  cache: 'cached_content',
+  turns: 'input',
 }
 
 // `words` has a member for each field, so its keys are all fields.

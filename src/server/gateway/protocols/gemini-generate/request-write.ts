@@ -62,9 +62,9 @@ function carriedBy({ penalties }: GeminiModel): Field[] {
   ]
 }
 
-/** Members of Gemini's own callers, at their original paths. */
+/** Members of callers of the same format, at their original paths. */
 function extraOf({ from, extra }: Dialogue) {
-  const isOwn = from.startsWith('gemini.')
+  const isOwn = from === 'gemini.generate'
   const members = isOwn ? Object.entries(extra) : []
   const inside = (place: string) =>
     Object.fromEntries(members.filter(([key]) => key.startsWith(place)).map(([key, value]) => [key.slice(place.length), value]))

@@ -5,12 +5,15 @@ import { arrayAt, isObject } from '../wire-format.ts'
 import { interactionTools } from './hosted-tools.ts'
 import { geminiInteractions } from './interactions.ts'
 import { interactionTexts } from './reply-texts.ts'
+import { writeInteraction, writeInteractionEvents } from './reply-write.ts'
+import { readInteraction } from './request-read.ts'
 import { storedInteractions } from './stored.ts'
 
-/** Gemini Interactions, for Google's models and agents. */
+/** Gemini Interactions: for Google's models and agents, and translated for all other models. */
 export const geminiInteractionsFormat = defineFormat({
   name: 'gemini.interactions',
   wire: geminiInteractions,
+  inbound: { readRequest: readInteraction, writeReply: writeInteraction, writeEvents: writeInteractionEvents },
   stored: storedInteractions,
   outputLimit: limitAt(['generation_config', 'max_output_tokens']),
   systemPrompt: systemPromptIn('system_instruction', (text) => ({ type: 'text', text })),
@@ -25,6 +28,7 @@ export const geminiInteractionsFormat = defineFormat({
     ],
   },
   storesAnswer: ({ store }) => store !== false,
+  runsInBackground: true,
   texts: interactionTexts,
   countsToolCalls: true,
 })
