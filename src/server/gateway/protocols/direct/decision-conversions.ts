@@ -187,17 +187,14 @@ function plainItem(item: unknown): unknown {
 
 /** The addresses of all images of a request, in the input and in questions. */
 function imageAddresses(body: JsonObject): string[] {
-  const found: string[] = []
-  const collect = (value: unknown): void => {
-    if (Array.isArray(value)) value.forEach(collect)
-    if (!isObject(value)) return
-    const url = value.type === 'input_image' ? textAt(value, 'image_url') : ''
-    if (/^https?:/i.test(url)) found.push(url)
-    else Object.values(value).forEach(collect)
-  }
-  collect(body.input)
-  collect(body.questions)
-  return found
+  return [...addressesIn(body.input), ...addressesIn(body.questions)]
+}
+
+function addressesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(addressesIn)
+  if (!isObject(value)) return []
+  const url = value.type === 'input_image' ? textAt(value, 'image_url') : ''
+  return /^https?:/i.test(url) ? [url] : Object.values(value).flatMap(addressesIn)
 }
 
 /** With the fetched images in place of their addresses. */
@@ -243,8 +240,9 @@ function gather(events: readonly ReplyEvent[]): Gathered {
 /** Undefined when the text is not the JSON that was asked for, or a question has another number of probabilities than options. */
 function readAnswers(text: string, questions: readonly Question[]): JsonObject[] | undefined {
   const decision = parseObject(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
-  const answers = decision && questions.map((question, at) => readAnswer(decision[nameOf(at)], question))
-  return answers?.every((answer) => answer !== undefined) ? answers : undefined
+  if (!decision) return undefined
+  const answers = questions.map((question, at) => readAnswer(decision[nameOf(at)], question))
+  return answers.every((answer) => answer !== undefined) ? answers : undefined
 }
 
 function parseObject(text: string): JsonObject | undefined {

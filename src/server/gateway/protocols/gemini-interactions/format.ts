@@ -9,6 +9,8 @@ import { writeInteraction, writeInteractionEvents } from './reply-write.ts'
 import { readInteraction } from './request-read.ts'
 import { storedInteractions } from './stored.ts'
 
+const mediaForms: ReadonlySet<unknown> = new Set(['audio', 'image', 'video'])
+
 /** Gemini Interactions: for Google's models and agents, and translated for all other models. */
 export const geminiInteractionsFormat = defineFormat({
   name: 'gemini.interactions',
@@ -24,7 +26,7 @@ export const geminiInteractionsFormat = defineFormat({
     unbounded: { agent: (body) => body.agent, continuation_token: (body) => body.continuation_token },
     modalities: (body) => [
       ...arrayAt(body, 'response_modalities'),
-      ...[body.response_format].flat().flatMap((form) => (isObject(form) && form.type !== 'text' ? [form.type] : [])),
+      ...[body.response_format].flat().flatMap((form) => (isObject(form) && mediaForms.has(form.type) ? [form.type] : [])),
     ],
   },
   storesAnswer: ({ store }) => store !== false,

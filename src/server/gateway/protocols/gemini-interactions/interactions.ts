@@ -123,9 +123,12 @@ function deltaText(data: JsonObject): string {
 
 /** The vendor's event, whose code is the name of a status. */
 export function errorEventText({ message, code, status }: UpstreamErrorFacts): string {
-  const name = code || (status === 429 ? 'RESOURCE_EXHAUSTED' : status >= 400 && status < 500 ? 'INVALID_ARGUMENT' : 'UNAVAILABLE')
-  return `event: error\ndata: ${JSON.stringify({ event_type: 'error', error: { code: name, message } })}\n\n`
+  const name = status === 429 ? 'RESOURCE_EXHAUSTED' : status >= 400 && status < 500 ? 'INVALID_ARGUMENT' : 'UNAVAILABLE'
+  const error = { code: isStatusName.test(code) ? code : name, message }
+  return `event: error\ndata: ${JSON.stringify({ event_type: 'error', error })}\n\n`
 }
+
+const isStatusName = /^[A-Z][A-Z_]+$/
 
 /** Events have the model inside of `interaction`, a whole interaction at the top level. */
 function renameNestedModel(data: Buffer, model: string): Buffer | undefined {
