@@ -2,6 +2,7 @@ import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type ProgrammedReply, sharedDirectStages } from './direct-stage.ts'
+import { httpUpstream, stage } from './stage.ts'
 
 const luna = 'gpt-6-luna'
 const path = '/v1/decisions'
@@ -101,7 +102,7 @@ describe('decisions of the vendor', () => {
   })
 
   it('are translated at a host that lacks the endpoint', async () => {
-    const missing = { json: { error: { message: 'Not Found' } }, status: 404 }
+    const missing = { bytes: '<html><body><h1>404 Not Found</h1></body></html>', type: 'text/html', status: 404 }
     const reply = ({ path: asked }: { path: string }): ProgrammedReply => (asked === path ? missing : chatReply(decided))
     const { ask, heard } = await stageOf(reply, { models: luna })
     const answer = await ask(request({ model: luna }), path)
@@ -182,6 +183,20 @@ describe('decisions of another model', () => {
     expect((await ask(request(), path)).status).toBe(502)
     expect((await books(server)).logs).toEqual([])
   })
+})
+
+it('decisions about listed words are refused, in their input and in their questions', async () => {
+  const heard: string[] = []
+  const url = await httpUpstream((request, response) => {
+    heard.push(request.url ?? '')
+    response.end('{}')
+  })
+  const { server, ask } = await stage('sqlite', url, { channel: { models: luna } })
+  await server.call('PUT /api/option/', { key: 'SensitiveWords', value: 'badword' })
+  const input = [{ role: 'user', content: [{ type: 'input_text', text: 'a badword' }] }]
+  for (const more of [{ input }, { questions: [{ type: 'predicate', instructions: 'It has the badword.' }] }])
+    expect((await ask(request({ model: luna, ...more }), path)).status).toBe(400)
+  expect(heard).toEqual([])
 })
 
 describe('decisions are refused in words', () => {

@@ -185,6 +185,45 @@ describe('an interaction in the background', () => {
   })
 })
 
+describe('listed words', () => {
+  const checked = async (url: string) => {
+    const made = await staged(url)
+    const set = (key: string, value: string) => made.server.call('PUT /api/option/', { key, value })
+    await set('SensitiveWords', 'badword')
+    await set('CheckSensitiveOnCompletionEnabled', 'true')
+    return made
+  }
+  const vendorOf = (...texts: string[]) =>
+    httpUpstream((_request, response) => {
+      const created = { id: 'v1_1', status: 'in_progress', model: gemini }
+      const usage = { total_input_tokens: 3, total_output_tokens: 4, total_tokens: 7 }
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(interactionEvent({ event_type: 'interaction.created', interaction: created }))
+      response.write(interactionEvent({ event_type: 'step.start', index: 0, step: { type: 'model_output' } }))
+      for (const text of texts)
+        response.write(interactionEvent({ event_type: 'step.delta', index: 0, delta: { type: 'text', text } }))
+      response.write(interactionEvent({ event_type: 'step.stop', index: 0 }))
+      response.end(interactionEvent({ event_type: 'interaction.completed', interaction: { ...created, status: 'completed', usage } }))
+    })
+
+  it('in the input of an interaction refuse it', async () => {
+    const vendor = await interactionsVendor()
+    const { ask: send } = await checked(vendor.url)
+    const steps = [{ type: 'user_input', content: [{ type: 'text', text: 'a badword' }] }]
+    for (const input of ['a badword', steps]) expect((await send({ model: gemini, input }, path)).status).toBe(400)
+    expect(vendor.asked).toEqual([])
+  })
+
+  it('stop the stream of an interaction, which ends as incomplete', async () => {
+    const { server, ask: send } = await checked(await vendorOf('It is ', 'a bad', 'word, and more'))
+    const { text } = await send({ model: gemini, input: 'x', stream: true }, path)
+    expect(text).not.toMatch(/badword|and more/)
+    const last = JSON.parse(text.trimEnd().split('\n').at(-1)?.slice('data: '.length) ?? '')
+    expect(last).toMatchObject({ event_type: 'interaction.completed', interaction: { id: 'v1_1', status: 'incomplete' } })
+    expect(await settledCharges(server)).toHaveLength(1)
+  })
+})
+
 describe('a failed interaction', () => {
   it.each([
     ['with status failed', { status: 'failed', errors: [{ code: 'INTERNAL', message: 'broken' }] }],

@@ -1,4 +1,4 @@
-import { type Path, type ReplyTexts, slotsAt, type TextSlot } from '../text-slots.ts'
+import { type Path, type ReplyTexts, type SeenEvents, slotsAt, type TextSlot } from '../text-slots.ts'
 import { arrayAt, countAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { writeInteractionUsage } from './usage.ts'
 
@@ -24,13 +24,21 @@ export const interactionTexts: ReplyTexts = {
   closedBy: (data) => (data.event_type === 'step.delta' && isText(data) ? [] : ['']),
   unfinished: (data) => data,
   stoppedReply: (reply) => ({ ...reply, status: 'incomplete' }),
-  stoppedEvents: ({ first, last, usage }) => [
-    {
-      event_type: 'interaction.completed',
-      interaction: { ...objectAt(first, 'interaction'), status: 'incomplete', usage: writeInteractionUsage(usage) },
-      event_id: `${textAt(last, 'event_id')}_end`,
-    },
+  stoppedEvents: (seen) => [
+    { event_type: 'interaction.completed', interaction: interactionSoFar(seen), event_id: nextId(textAt(seen.last, 'event_id')) },
   ],
+}
+
+function interactionSoFar({ first, texts, usage }: SeenEvents): JsonObject {
+  const steps = [...texts].flatMap(([textId, text]) =>
+    textId.endsWith('/text') ? [{ type: 'model_output', content: [{ type: 'text', text }] }] : [],
+  )
+  return { ...objectAt(first, 'interaction'), status: 'incomplete', steps, usage: writeInteractionUsage(usage) }
+}
+
+/** The vendor's ids are no numbers. */
+function nextId(id: string): string {
+  return /^\d{1,9}$/.test(id) ? String(Number(id) + 1) : `${id}_end`
 }
 
 function isText(data: JsonObject): boolean {
