@@ -185,6 +185,27 @@ describe('an interaction in the background', () => {
   })
 })
 
+describe('a host of Gemini without interactions', () => {
+  it('is called with generateContent, and the interaction is stored here', async () => {
+    const asked: string[] = []
+    const url = await httpUpstream((request, response) => {
+      asked.push(request.url ?? '')
+      const isGenerate = request.url?.endsWith(':generateContent')
+      response.writeHead(isGenerate ? 200 : 404, { 'content-type': isGenerate ? 'application/json' : 'text/html' })
+      const candidates = [{ content: { role: 'model', parts: [{ text: 'Rye.' }] }, finishReason: 'STOP', index: 0 }]
+      const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 2, totalTokenCount: 12 }
+      response.end(isGenerate ? JSON.stringify({ candidates, usageMetadata }) : '<html><body>404 Not Found</body></html>')
+    })
+    const { server, token, ask: send } = await staged(url)
+    const made = JSON.parse((await send({ model: gemini, input: 'Which port?' }, path)).text)
+    expect(made).toMatchObject({ id: expect.stringMatching(/^int_/), status: 'completed', steps: [{ content: [{ text: 'Rye.' }] }] })
+    expect(asked).toEqual([path, `/v1beta/models/${gemini}:generateContent`])
+    expect((await call(server, token.key, `GET ${path}/${made.id}`)).status).toBe(200)
+    // 10 tokens of input, and 2 of output at five times, at a ratio of 2.
+    expect(await settledCharges(server)).toMatchObject([{ amount: 40 }])
+  })
+})
+
 describe('listed words', () => {
   const checked = async (url: string) => {
     const made = await staged(url)

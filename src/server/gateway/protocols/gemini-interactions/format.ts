@@ -31,6 +31,7 @@ export const geminiInteractionsFormat = defineFormat({
   },
   storesAnswer: ({ store }) => store !== false,
   runsInBackground: true,
+  optionalEndpoint: { name: 'interactions' },
   texts: interactionTexts,
   countsToolCalls: true,
 })
