@@ -26,7 +26,7 @@ function told(events: readonly ReplyEvent[], more: Partial<WriteContext> = {}): 
   const writer = writeEvents({ ...context, ...more })
   const stream = events.map((event) => writer.push(event)).join('')
   return eventsIn(Buffer.from(stream).toString('latin1')).map(({ name, data }) => {
-    const event = JSON.parse(Buffer.from(data, 'latin1').toString())
+    const event = JSON.parse(data)
     expect(name).toBe(event.event_type)
     return event
   })
