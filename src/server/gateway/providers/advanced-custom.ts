@@ -107,6 +107,7 @@ const formats = [
   'anthropic.messages',
   'anthropic.count_tokens',
   'gemini.generate',
+  'gemini.interactions',
   'cohere.chat',
   'cohere.embed',
   'cohere.rerank',
