@@ -278,6 +278,7 @@ anyDatabase('a server', (_fresh, kind) => {
       model: 'gpt-4o',
       messages: [{ role: 'user', content: 'hi' }],
       max_tokens: 5,
+      ...{ questions: [{ type: 'predicate', instructions: 'hi' }] },
       ...{ input: 'hi', prompt: 'hi', query: 'hi', documents: ['hi'], voice: 'alloy' },
       ...{ contents: [content], content, requests: [{ model: 'models/gpt-4o', content }], instances: [{ prompt: 'hi' }] },
     }

@@ -84,6 +84,7 @@ anyDatabase('a server', (_fresh, kind) => {
       data: JSON.stringify({ title: canary }),
     }
     const answer = await relay(key, ['POST /v1/responses', { model: 'gpt-4o-mini', input: canary }])
+    const interaction = await relay(key, ['POST /v1beta/interactions', { model: 'gpt-4o-mini', input: canary }])
     await db
       .insertInto('top_ups')
       .values({ ...order, ...paid })
@@ -99,6 +100,7 @@ anyDatabase('a server', (_fresh, kind) => {
       passkey: (await db.insertInto('passkeys').values(passkey).returning('id').executeTakeFirstOrThrow()).id,
       session: session?.id ?? 0,
       response: (JSON.parse(answer.text) as { id: string }).id,
+      interaction: (JSON.parse(interaction.text) as { id: string }).id,
     }
   }
 
@@ -125,7 +127,7 @@ anyDatabase('a server', (_fresh, kind) => {
   }
 
   it('[T050] answers for a resource of another user exactly as for one that does not exist', async () => {
-    const { token, budget, view, passkey, session, response } = await oneOfEverything(ada)
+    const { token, budget, view, passkey, session, response, interaction } = await oneOfEverything(ada)
     const canary = canaryOf(ada)
     const before = await everything(ada)
     const inConsole: Readonly<Record<string, readonly Attempt[]>> = {
@@ -160,7 +162,8 @@ anyDatabase('a server', (_fresh, kind) => {
     }
 
     const missing = 'x'.repeat(canary.length)
-    const unknownResponse = response.replace(/\w{6}$/, 'zzzzzz')
+    const unknownOf = (id: string) => id.replace(/\w{6}$/, 'zzzzzz')
+    const stored = new Map([response, interaction].map((id): [unknown, string] => [id, unknownOf(id)]))
     const overRelay: readonly Attempt[] = [
       ...['task/:id/fetch', 'task/:id/image-seed', 'image/:id'].map(
         (path): Attempt => [(id) => [`GET /mj/${path.replace(':id', String(id))}`], canary],
@@ -176,9 +179,13 @@ anyDatabase('a server', (_fresh, kind) => {
         'DELETE /v1/responses/:id',
       ].map((line): Attempt => [(id) => [line.replace(':id', String(id))], response]),
       [(id) => ['POST /v1/responses', { model: 'gpt-4o-mini', input: 'hi', previous_response_id: id }], response],
+      ...['GET /v1beta/interactions/:id', 'POST /v1beta/interactions/:id/cancel', 'DELETE /v1beta/interactions/:id'].map(
+        (line): Attempt => [(id) => [line.replace(':id', String(id))], interaction],
+      ),
+      [(id) => ['POST /v1beta/interactions', { model: 'gpt-4o-mini', input: 'hi', previous_interaction_id: id }], interaction],
     ]
     for (const [attempt, id] of overRelay) {
-      const other = id === response ? unknownResponse : missing
+      const other = stored.get(id) ?? missing
       const [theirs, nobodys] = [await relay(keyOfGuest, attempt(id)), await relay(keyOfGuest, attempt(other))]
       // Removes the requested name and the request id.
       const bare = (text: string) =>
