@@ -353,6 +353,7 @@ describe('every POST of the relay', () => {
     ['/v1/messages', { model, max_tokens: 20, messages: [user] }],
     ['/v1/messages/count_tokens', { model, messages: [user] }],
     [`/v1beta/models/${model}:generateContent`, { contents: [{ role: 'user', parts: [{ text: 'one two' }] }] }],
+    ['/v1beta/interactions', { model, input: 'one two' }],
     [`/v1/engines/${model}/embeddings`, { input: 'one' }],
     ['/v1/embeddings', { model, input: 'one two' }],
     ['/v1/images/generations', { model, prompt: 'a sluice' }],
