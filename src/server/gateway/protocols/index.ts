@@ -110,13 +110,13 @@ export function storedFormOf(format: CallerFormat): StoredForm {
 
 /** The form of the stored answers with ids like this one, which this server has made; undefined for an id of a vendor. */
 export function ownStoredForm(id: string): StoredForm | undefined {
-  return ownIdTail.test(id) ? storedForms.find(({ idPrefix }) => id.slice(0, -ownIdLength) === idPrefix) : undefined
+  const [, prefix] = ownId.exec(id) ?? []
+  return prefix === undefined ? undefined : storedForms.find(({ idPrefix }) => idPrefix === prefix)
 }
 
 const storedForms = declarations.flatMap(({ stored }) => (stored ? [stored] : []))
-/** A request id. */
-const ownIdTail = /\d{17}[0-9A-Za-z]{12}$/
-const ownIdLength = 29
+/** A request id follows. */
+const ownId = /^([a-z]+_)\d{17}[0-9A-Za-z]{12}$/
 
 /** The token counts of upstreams, each with the format that has it. The first that a channel speaks is used. */
 export const upstreamCounts: readonly (UpstreamCount & { readonly format: Format })[] = declarations.flatMap(
