@@ -26,7 +26,8 @@ export function decisionsBy(to: Format, codec: Codec): DirectConversion {
       const questions = readQuestions(asked.body)
       loseAllBut(asked, ['model', 'input', 'questions', 'prompt_cache_key', 'safety_identifier'])
       asked.lose('answers.probabilities')
-      const { upstreamModel, quirks, settings, lose } = asked
+      const { upstreamModel, quirks, settings } = asked
+      const lose = (field: string) => loseOwn(asked, field)
       const written = codec.writeRequest(dialogueOf(asked, questions), { model: upstreamModel, quirks, settings, lose })
       let calls = 0
       return {
@@ -39,6 +40,13 @@ export function decisionsBy(to: Format, codec: Codec): DirectConversion {
       }
     },
   }
+}
+
+/** Reports a lost member of the caller's request; what the conversion has added is none. */
+function loseOwn({ body, lose }: CallerRequest, field: string): void {
+  const own = field === 'user' ? 'safety_identifier' : field
+  const [member = ''] = own.split('.')
+  if (body[member] !== undefined) lose(own)
 }
 
 type Question = {
