@@ -27,8 +27,10 @@ export function decisionsBy(to: Format, codec: Codec): DirectConversion {
       loseAllBut(asked, ['model', 'input', 'questions', 'prompt_cache_key', 'safety_identifier'])
       asked.lose('answers.probabilities')
       const { upstreamModel, quirks, settings } = asked
+      const dialogue = dialogueOf(asked, questions)
+      for (const member of dialogue.unread ?? []) asked.lose(member)
       const lose = (field: string) => loseOwn(asked, field)
-      const written = codec.writeRequest(dialogueOf(asked, questions), { model: upstreamModel, quirks, settings, lose })
+      const written = codec.writeRequest(dialogue, { model: upstreamModel, quirks, settings, lose })
       let calls = 0
       return {
         requests: [{ json: written.body }],
