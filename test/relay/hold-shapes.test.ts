@@ -33,7 +33,7 @@ anyDatabase('a hold covers what a request can cost', (_fresh, kind) => {
     const server = await serverOfTest(kind)
     const stage = await holdStage(server)
     const open = holdShapes.filter(({ isUnbounded }) => isUnbounded)
-    expect(new Set(open.map(({ path }) => path.replace(/models.*/, ''))).size).toBe(4)
+    expect(new Set(open.map(({ path }) => path.replace(/models.*/, ''))).size).toBe(5)
     for (const shape of open) {
       const usage: typeof shape.usage = (sent) => ({ ...shape.usage(sent), prompt: 9 * shape.usage(sent).prompt })
       const { status, text, charge, held } = await stage.once({ ...shape, usage })

@@ -86,6 +86,7 @@ const say = (content: unknown) => [{ role: 'user', content }]
 const chat = '/v1/chat/completions'
 const messages = '/v1/messages'
 const responses = '/v1/responses'
+const interactions = '/v1beta/interactions'
 const generate = (model: string) => `/v1beta/models/${model}:generateContent`
 const claude = 'claude-3-5-sonnet-20241022'
 const gemini = 'gemini-2.5-flash'
@@ -147,6 +148,10 @@ export const holdShapes: readonly HoldShape[] = [
   { name: 'Gemini, cached content', path: generate(gemini), model: gemini, body: { contents: [{ parts: [{ text: 'hi' }] }], cachedContent: 'cachedContents/1', generationConfig: { maxOutputTokens: 16 } }, ...unbounded(gemini) },
   { name: 'Gemini, cached sound', path: generate(gemini), model: gemini, body: { contents: [{ parts: [{ text: 'hi' }] }], cachedContent: 'cachedContents/1', generationConfig: { maxOutputTokens: 16 } }, ...unbounded(gemini, { cachedAudio: contextOf(gemini) - 21_000 }) },
   { name: 'Gemini, recording by address', path: generate(gemini), model: gemini, body: { contents: [{ parts: [{ fileData: { fileUri: 'https://sounds.example/a.mp3', mimeType: 'audio/mpeg' } }] }], generationConfig: { maxOutputTokens: 16 } }, ...unbounded(gemini, { audioIn: contextOf(gemini) - 21_000 }) },
+  { name: 'Interactions, base64', path: interactions, model: gemini, body: { model: gemini, input: base64, generation_config: { max_output_tokens: 16 } }, ...full(gemini, bytesOf(base64) + 2) },
+  { name: 'Interactions, no limit', path: interactions, model: gemini, body: { model: gemini, input: 'hi' }, ...full(gemini, 2) },
+  { name: 'Interactions, recording by address', path: interactions, model: gemini, body: { model: gemini, input: [{ type: 'audio', uri: 'https://sounds.example/a.mp3', mime_type: 'audio/mpeg' }], generation_config: { max_output_tokens: 16 } }, ...unbounded(gemini, { audioIn: contextOf(gemini) - 21_000 }) },
+  { name: 'Interactions, video by address', path: interactions, model: gemini, body: { model: gemini, input: { type: 'video', uri: 'https://videos.example/a.mp4' }, generation_config: { max_output_tokens: 16 } }, ...unbounded(gemini) },
   { name: 'Gemini, video out', path: generate(filming), model: filming, body: { contents: [{ parts: [{ text: 'a lamp' }] }], generationConfig: { maxOutputTokens: 500 } }, usage: ({ limit = longest(filming) }) => ({ prompt: 6, output: limit, videoOut: limit }) },
   { name: 'Gemini, video by address', path: generate(gemini), model: gemini, body: { contents: [{ parts: [{ fileData: { fileUri: 'https://videos.example/a.mp4', mimeType: 'video/mp4' } }] }], generationConfig: { maxOutputTokens: 16 } }, ...unbounded(gemini) },
   { name: 'Images, gpt-image-1', path: '/v1/images/generations', model: 'gpt-image-1', body: { prompt: 'a cat', n: 4, size: '1536x1024', quality: 'high' }, usage: () => ({ prompt: 12, output: 4 * 6_208, imageOut: 4 * 6_208, images: 4 }) },

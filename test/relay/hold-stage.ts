@@ -237,6 +237,21 @@ const replies: readonly (readonly [path: string, reply: Reply])[] = [
     }),
   ],
   [
+    '/interactions',
+    ({ model }, { prompt, output, audioIn = 0 }) => ({
+      id: 'v1_1',
+      status: 'completed',
+      model,
+      steps: [{ type: 'model_output', content: [{ type: 'text', text: 'x' }] }],
+      usage: {
+        total_input_tokens: prompt,
+        input_tokens_by_modality: [{ modality: 'audio', tokens: audioIn }],
+        total_output_tokens: output,
+        total_tokens: prompt + output,
+      },
+    }),
+  ],
+  [
     '/embeddings',
     ({ model }, { prompt }) => ({
       object: 'list',
