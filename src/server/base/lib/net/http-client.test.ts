@@ -158,8 +158,8 @@ describe('connections of channels', () => {
       answer = () => response.end('done')
     })
     const agents = agentsOfTest()
-    const dispatcher = agents.for({ id: 1, keyId: 1, origin: upstream.url, proxy: '', connectTimeoutMs: 2000 })
-    const reply = await get(dispatcher)
+    const pool = agents.for({ id: 1, keyId: 1, origin: upstream.url, proxy: '', connectTimeoutMs: 2000 })
+    const reply = await get(pool)
     for (let round = 0; round < 3; round++) agents.sweep()
     expect(agents.size).toBe(1)
     answer()
@@ -185,8 +185,8 @@ describe('connections of channels', () => {
 
   it('fail within the connect timeout when the host does not answer', async () => {
     const agents = agentsOfTest({ resolve: () => new Promise(() => {}) })
-    const dispatcher = agents.for({ id: 1, keyId: 1, origin: 'http://silent.test', proxy: '', connectTimeoutMs: 200 })
-    await expect(get(dispatcher)).rejects.toMatchObject({ code: 'CONNECT_TIMEOUT' })
+    const pool = agents.for({ id: 1, keyId: 1, origin: 'http://silent.test', proxy: '', connectTimeoutMs: 200 })
+    await expect(get(pool)).rejects.toMatchObject({ code: 'CONNECT_TIMEOUT' })
   })
 })
 
@@ -252,14 +252,14 @@ describe('proxies', () => {
 
   it.each(['socks5', 'http', 'https'])('%s that never answers is given up at the connect deadline', async (protocol) => {
     const port = await listen(net.createServer(() => {}))
-    const dispatcher = agentsOfTest().for({
+    const pool = agentsOfTest().for({
       id: 1,
       keyId: 1,
       origin: 'http://model.test',
       proxy: `${protocol}://127.0.0.1:${port}`,
       connectTimeoutMs: 200,
     })
-    await expect(get(dispatcher)).rejects.toThrow()
+    await expect(get(pool)).rejects.toThrow()
   })
 
   it('with an invalid address fail when used, and the error does not show the address', async () => {

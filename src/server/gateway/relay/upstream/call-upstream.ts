@@ -80,7 +80,7 @@ export async function targetOf(
     channel.provider.sign && method !== 'DELETE' ? channel.provider.sign(keyed, { method, url, headers, body }, app.now()) : {}
   const signature = await signs
   return {
-    dispatcher: app.upstream.for(outgoingTo(channel, url)),
+    pool: app.upstream.for(outgoingTo(channel, url)),
     key: keyed.key,
     method,
     url: signature.url ?? url,

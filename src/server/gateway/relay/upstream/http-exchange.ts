@@ -1,11 +1,10 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { Dispatcher } from 'undici'
 import type { Usage } from '../../../../contract/usage.ts'
 import { type Framing, openFraming, type Unframe } from '../../../base/lib/bytes/frames.ts'
 import { hasTooManyHeaders, replyHeadersMax } from '../../../base/lib/net/header-limits.ts'
-import { wasClosedWhileIdle } from '../../../base/lib/net/keep-alive.ts'
-import type { UpstreamDispatcher } from '../../../base/lib/net/upstream-http/pool.ts'
+import { ConnectionClosed, type ReplyHandler, type RequestController } from '../../../base/lib/net/upstream-http/connection.ts'
+import type { UpstreamPool } from '../../../base/lib/net/upstream-http/pool.ts'
 import type { Deadline, Deadlines } from '../../../base/lib/time/timer-wheel.ts'
 import { readGoogleDetails } from '../../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
@@ -46,7 +45,7 @@ export interface Limits {
 }
 
 export interface Target {
-  readonly dispatcher: UpstreamDispatcher
+  readonly pool: UpstreamPool
   /** The key of the channel, or the access token in its place: a recording masks it. */
   readonly key: string
   /** POST by default. */
@@ -67,14 +66,14 @@ export interface Target {
  * One HTTP exchange with an upstream: one request, one answer, with deadlines for the headers, for silence and for the whole
  * exchange. It always ends. Redirects are not followed. An error status is read, bounded, and becomes an UpstreamFailure.
  */
-export class HttpExchange implements Running, Dispatcher.DispatchHandler {
+export class HttpExchange implements Running, ReplyHandler {
   readonly #target: Target
   readonly #receiver: Receiver
   readonly #deadlines: Deadlines
   readonly #silence: Deadline
   readonly #total: Deadline
   readonly #tape: ExchangeTape | undefined
-  #controller: Dispatcher.DispatchController | undefined
+  #controller: RequestController | undefined
   #isOver = false
   #isPaused = false
   #wasSent = false
@@ -113,10 +112,10 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
   }
 
   start(): void {
-    const { dispatcher, method = 'POST', url, headers, body } = this.#target
+    const { pool, method = 'POST', url, headers, body } = this.#target
     const path = url.pathname + url.search
     try {
-      dispatcher.dispatch({ origin: url.origin, path, method, headers, body: method === 'POST' ? body : null }, this)
+      pool.dispatch({ origin: url.origin, path, method, headers, body: method === 'POST' ? body : null }, this)
     } catch (cause) {
       this.#finish(new UpstreamFailure('unreachable', { cause }))
     }
@@ -143,7 +142,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     this.#controller?.resume()
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: RequestController): void {
     this.#controller = controller
     if (this.#isOver) controller.abort(new Error('The exchange was broken off'))
     else this.#noteSent()
@@ -155,7 +154,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
   }
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    _controller: RequestController,
     status: number,
     headers: Readonly<Record<string, string | string[] | undefined>>,
   ): void {
@@ -182,7 +181,7 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     }
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: RequestController, chunk: Buffer): void {
     if (this.#isOver) return
     if (!this.#isPaused) this.#deadlines.refresh(this.#silence, this.#target.limits.idleMs)
     this.#packedBytes += chunk.length
@@ -196,9 +195,9 @@ export class HttpExchange implements Running, Dispatcher.DispatchHandler {
     else this.#finish()
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
+  onResponseError(_controller: RequestController, cause: Error): void {
     if (this.#isOver) return
-    if (!this.#hasRepeated && wasClosedWhileIdle(cause)) {
+    if (!this.#hasRepeated && cause instanceof ConnectionClosed && cause.isSafeToRepeat) {
       this.#hasRepeated = true
       this.#target.repeats?.()
       this.start()

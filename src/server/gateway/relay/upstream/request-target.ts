@@ -75,7 +75,7 @@ export function targetOf(
   const isPlain = keyed === channel && written.contentType === 'application/json' && !sendsHeaders(request)
   if (isPlain) route.headers ??= Object.freeze(headersOf(app, request, sent, accept))
   return {
-    dispatcher: app.upstream.for(route.outgoing),
+    pool: app.upstream.for(route.outgoing),
     key: keyed.key,
     url: route.url,
     headers: isPlain && route.headers ? route.headers : headersOf(app, request, sent, accept),

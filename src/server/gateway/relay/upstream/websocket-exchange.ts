@@ -44,9 +44,9 @@ export class WebSocketExchange implements Running {
   }
 
   start(): void {
-    const { url, headers, dispatcher, body, limits } = this.#target
+    const { url, headers, pool, body, limits } = this.#target
     const { 'content-type': _type, accept: _accept, 'accept-encoding': _encoding, ...own } = headers
-    const socket = openSocket(dispatcher.connect, { url, headers: own, handshakeMs: limits.headersMs })
+    const socket = openSocket(pool.connect, { url, headers: own, handshakeMs: limits.headersMs })
     this.#socket = socket
     socket.onopen = () => {
       if (this.#isOver) return

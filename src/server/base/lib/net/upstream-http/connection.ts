@@ -18,9 +18,6 @@ export class ConnectionClosed extends Error {
 
 /** A running request, as its handler controls it. */
 export interface RequestController {
-  readonly aborted: boolean
-  readonly paused: boolean
-  readonly reason: Error | null
   /** Closes the connection at once; the reason becomes the error of the handler. Does nothing after the end of the request. */
   abort(reason: Error): void
   pause(): void
@@ -77,9 +74,9 @@ export function readsInto(of: () => UpstreamConnection | undefined): OnReadOpts 
 class RunningRequest implements RequestController {
   readonly #connection: UpstreamConnection
   readonly handler: ReplyHandler
-  aborted = false
-  paused = false
-  reason: Error | null = null
+  isPaused = false
+  /** The reason of an abort. */
+  reason: Error | undefined
 
   constructor(connection: UpstreamConnection, handler: ReplyHandler) {
     this.#connection = connection
@@ -87,19 +84,18 @@ class RunningRequest implements RequestController {
   }
 
   abort(reason: Error): void {
-    if (this.aborted) return
-    this.aborted = true
+    if (this.reason) return
     this.reason = reason
     this.#connection.breakOff(this, reason)
   }
 
   pause(): void {
-    this.paused = true
+    this.isPaused = true
     this.#connection.setFlow(this)
   }
 
   resume(): void {
-    this.paused = false
+    this.isPaused = false
     this.#connection.setFlow(this)
   }
 }
@@ -165,7 +161,7 @@ export class UpstreamConnection implements ReplyListener {
 
   setFlow(request: RunningRequest): void {
     if (this.#running !== request) return
-    if (request.paused) this.#socket.pause()
+    if (request.isPaused) this.#socket.pause()
     else this.#socket.resume()
   }
 
@@ -180,7 +176,7 @@ export class UpstreamConnection implements ReplyListener {
   end(): void {
     const request = this.#running
     this.#running = undefined
-    if (request?.paused) this.#socket.resume()
+    if (request?.isPaused) this.#socket.resume()
     // When the reply came before the whole request was read, a part of the request may still be on its way.
     if (this.#parser.keepsAlive && this.#socket.writableLength === 0 && !this.#socket.destroyed) {
       this.#idleSinceMs = performance.now()

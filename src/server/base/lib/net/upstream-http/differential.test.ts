@@ -109,7 +109,7 @@ afterAll(() => void server.close())
 
 /** What both clients offer. */
 interface Client {
-  dispatch(options: { method: 'GET'; path: string; headers: Record<string, string> }, handler: ReplyHandler): boolean
+  dispatch(options: { method: 'GET'; path: string; headers: Record<string, string> }, handler: ReplyHandler): unknown
   destroy(): Promise<void>
 }
 

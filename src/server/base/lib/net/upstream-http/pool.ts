@@ -4,19 +4,6 @@ import { literalHost } from '../outgoing-url.ts'
 import { ConnectionClosed, type ReplyHandler, type RequestController, readsInto, UpstreamConnection } from './connection.ts'
 import type { RequestOptions } from './request-head.ts'
 
-/** Kept connections to one origin. */
-export interface UpstreamDispatcher {
-  /** Opens a connection as those of the pool, for protocols other than HTTP. */
-  readonly connect: Connector
-  dispatch(options: RequestOptions, handler: ReplyHandler): boolean
-  /** Requests whose answer is not complete. */
-  readonly running: number
-  /** Accepts no more requests, and closes the connections when running requests have ended. */
-  close(): void
-  /** Closes all connections at once. Running requests get an error. */
-  destroy(): Promise<void>
-}
-
 /** A request that is not sent yet. */
 interface Waiting {
   readonly options: RequestOptions
@@ -36,7 +23,8 @@ const sweepMs = 5_000
  * All requests of one iteration of the event loop are sent at its end, one after the other: to wake an upstream for each request
  * costs more than to write it, and under load there are many.
  */
-export class UpstreamPool implements UpstreamDispatcher {
+export class UpstreamPool {
+  /** Opens a connection as those of the pool, for protocols other than HTTP. */
   readonly connect: Connector
   readonly #origin: URL
   readonly #connectionsMax: number
@@ -54,11 +42,12 @@ export class UpstreamPool implements UpstreamDispatcher {
     this.#connectionsMax = connectionsMax
   }
 
+  /** Requests whose answer is not complete. */
   get running(): number {
     return this.#open.size - this.#idle.length + this.#waiting.length
   }
 
-  dispatch(options: RequestOptions, handler: ReplyHandler): boolean {
+  dispatch(options: RequestOptions, handler: ReplyHandler): void {
     if (this.#isClosing) throw new Error('The connections to this upstream are closed')
     if (requests.hasSubscribers) requests.publish({ request: options })
     this.#waiting.push({ options, handler })
@@ -66,7 +55,6 @@ export class UpstreamPool implements UpstreamDispatcher {
       this.#isSendingSoon = true
       setImmediate(this.#sendAll)
     }
-    return true
   }
 
   /** A request is answered: its connection takes the request that has waited longest, or stays open as idle. */
@@ -87,6 +75,7 @@ export class UpstreamPool implements UpstreamDispatcher {
     this.#connectForWaiting()
   }
 
+  /** Accepts no more requests, and closes the connections when running requests have ended. */
   close(): void {
     this.#sendAll()
     this.#isClosing = true
@@ -94,6 +83,7 @@ export class UpstreamPool implements UpstreamDispatcher {
     for (const connection of this.#idle.splice(0)) connection.destroy()
   }
 
+  /** Closes all connections at once. Running requests get an error. */
   async destroy(): Promise<void> {
     for (const { handler } of this.#waiting.splice(0)) fail(handler, new ConnectionClosed(false))
     this.close()
@@ -166,9 +156,6 @@ function fail(handler: ReplyHandler, error: Error): void {
 }
 
 const unsent: RequestController = {
-  aborted: true,
-  paused: false,
-  reason: null,
   abort() {},
   pause() {},
   resume() {},
