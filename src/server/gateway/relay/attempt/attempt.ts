@@ -4,7 +4,7 @@ import type { Core } from '../../../base/options/core.ts'
 import type { AttemptTrace } from '../../../usage/calls/call-traces.ts'
 import { mayBeMissing, withoutEndpoint } from '../../channels/missing-endpoints.ts'
 import { AnsweredModel } from '../../protocols/answered-model.ts'
-import { billOf, chargeFor, type Ending } from '../charge/charge-row.ts'
+import { billOf, chargeFor } from '../charge/charge-row.ts'
 import { boundOf, endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
 import type { ConversationParts } from '../conversations/history.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
@@ -26,7 +26,7 @@ import { HttpExchange, type Receiver, type Running, type Target } from '../upstr
 import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
 import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
 import { isWorthRetry, missingEndpoint, noteReasoningLeft, type Prepared, type PrepareParts, prepare } from './prepare-attempt.ts'
-import { type SettleParts, settle, settleGone, settleReply } from './settle-attempt.ts'
+import { endOf, type SettleParts, settle, settleGone, settleReply } from './settle-attempt.ts'
 
 type AnyTarget = Target | MultiTarget
 
@@ -257,19 +257,20 @@ async function attemptStream(
     call.onAborted(undefined)
   }
 
-  if (outcome === 'gone') return (await isLeftOpen(app, attempt)) ? answered : leave(app, attempt, exchange, reply.interceptor)
-  if (outcome === 'complete') return completeStream(app, attempt, { exchange, reply, partial: reply.interceptor })
+  const { arrived } = reply.interceptor
+  if (outcome === 'gone') return (await isLeftOpen(app, attempt)) ? answered : leave(app, attempt, exchange, arrived)
+  if (outcome === 'complete') return completeStream(app, attempt, { exchange, reply, partial: arrived })
   if (!(outcome instanceof UpstreamFailure))
     return completeStream(app, attempt, { exchange, reply, partial: whole(outcome) }, outcome.write)
 
   const failure = cleanFailure(attempt, outcome)
   if (reply.isFile && call.isCommitted) return cutFile(app, attempt, failure)
-  if (!reply.interceptor.hasOutput) {
+  if (!arrived.hasOutput) {
     await withdrawResponse(app, attempt)
     return { failure }
   }
   if (!(await isLeftOpen(app, attempt)))
-    await settle(app, attempt, await endingOf(request, reply.interceptor, brokenOffBy(failure)))
+    await settle(app, attempt, await endingOf(request, arrived, brokenOffBy(failure)))
   call.sendError(failure.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes }), (facts) =>
     reply.interceptor.writeError?.(facts),
   )
@@ -351,12 +352,6 @@ async function isLeftOpen(app: Pick<GatewayParts, 'logger'>, attempt: AttemptSta
   }
 }
 
-/** What a complete reply is charged for. A repetition that the vendor sends for free costs what it reports: nothing. */
-function endOf(request: AttemptState['request'], partial: PartialReply, exchange: Running | undefined): Promise<Ending> | Ending {
-  const { usage } = partial
-  return exchange?.isFreeRepetition && usage ? { usage, isEstimated: false } : endingOf(request, partial)
-}
-
 const noReply: PartialReply = { usage: undefined, isComplete: () => false, text: () => '' }
 
 function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): PartialReply {
@@ -384,7 +379,7 @@ function keepAlive(
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
   const isAwaited = request.toStore?.isBackground !== true
   // A heartbeat commits the answer: there is none while another channel may still take over from a slow one.
-  const silenceMaxMs = () => (reply.interceptor.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
+  const silenceMaxMs = () => (reply.interceptor.arrived.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
   const beat = () => {
     if (call.isDisconnected) return
     const silentMs = app.steady() - call.lastWriteMs
@@ -396,7 +391,7 @@ function keepAlive(
   }
   const checkpoint = () => {
     try {
-      const owed = plausibleEnding(owedSoFar(request, reply.interceptor), boundOf(attempt), channel.promptPolicy)
+      const owed = plausibleEnding(owedSoFar(request, reply.interceptor.arrived), boundOf(attempt), channel.promptPolicy)
       app.ledger.checkpoint(request.hold, chargeFor(app, billOf(attempt), attempt, owed))
     } catch (error) {
       // A failed checkpoint does not stop the stream; an error thrown from a timer would end the process.

@@ -26,6 +26,12 @@ export type SettleParts = Pick<
     readonly pendingResponses: PendingResponses
   }
 
+/** What a complete reply is charged for. A repetition that the vendor sends for free costs what it reports: nothing. */
+export function endOf(request: AttemptState['request'], partial: PartialReply, exchange: Running | undefined): Promise<Ending> | Ending {
+  const { usage } = partial
+  return exchange?.isFreeRepetition && usage ? { usage, isEstimated: false } : endingOf(request, partial)
+}
+
 /** Charges a partial reply of which the caller received nothing, after every other channel has failed too. */
 export async function settleLost(app: SettleParts, attempt: AttemptState, partial: PartialReply): Promise<void> {
   const ending = await endingOf(attempt.request, partial, 'upstream')

@@ -65,14 +65,21 @@ export interface PartialReply {
  */
 export type StreamObserver = (block: string) => Promise<void> | undefined
 
-/** Processes the byte text of a stream, and returns the part that may be sent now. */
-export interface SseInterceptor extends PartialReply {
+/** What has arrived of a streamed reply. */
+export interface ArrivedReply extends PartialReply {
   /** An error that the upstream sent inside the stream. Nothing is passed on after it. */
   readonly error: UpstreamErrorFacts | undefined
   /** Output for the caller has arrived; before that another channel may take over. */
   readonly hasOutput: boolean
   /** The terminal event has arrived. `ending` withholds it until the charge is durable. */
   readonly isEnded: boolean
+  /** Ends the reply here, incomplete and without an error of the upstream. Nothing more of it is read. */
+  stop(why: 'moderation'): void
+}
+
+/** Processes the byte text of a stream, and returns the part that may be sent now. */
+export interface SseInterceptor {
+  readonly arrived: ArrivedReply
   /** Processes whole events. */
   take(block: string): string
   /** The upstream's stream has ended; the argument is the rest after its last whole event. */

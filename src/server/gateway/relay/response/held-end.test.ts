@@ -16,13 +16,14 @@ function pass(text: string, size = text.length, renameTo?: string) {
   let passed = ''
   for (let at = 0; at < text.length; at += size) passed += interceptor.take(blocks.push(text.slice(at, at + size)))
   passed += interceptor.finish(blocks.flush())
+  const { arrived } = interceptor
   return {
     passed,
     held: interceptor.ending(),
-    usage: interceptor.usage,
-    error: interceptor.error,
-    isComplete: interceptor.isComplete(),
-    text: interceptor.text(),
+    usage: arrived.usage,
+    error: arrived.error,
+    isComplete: arrived.isComplete(),
+    text: arrived.text(),
   }
 }
 

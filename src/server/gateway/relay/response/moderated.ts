@@ -2,13 +2,12 @@ import type { Usage } from '../../../../contract/usage.ts'
 import { type EventText, readEvents, toByteText } from '../../../base/lib/bytes/sse.ts'
 import { CompletionCheck, type CompletionRule } from '../../moderation/completion-check.ts'
 import { formats } from '../../protocols/index.ts'
-import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { type ReplyTexts, type TextSlot, withTexts } from '../../protocols/text-slots.ts'
 import type { JsonObject, StreamFormat, UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import { parseObject } from '../upstream/failure.ts'
-import type { ResponseAdapter, SseInterceptor } from './adapter.ts'
+import type { ArrivedReply, ResponseAdapter, SseInterceptor } from './adapter.ts'
 import { parse } from './sse-interceptor.ts'
 
 /**
@@ -74,48 +73,14 @@ function checkedEvents(events: string, facts: CheckFacts, billed: Usage): string
  * ignored.
  */
 class ModeratingInterceptor implements SseInterceptor {
+  readonly arrived: ArrivedReply
   readonly #interceptor: SseInterceptor
   readonly #events: CheckedEvents
 
   constructor(interceptor: SseInterceptor, facts: CheckFacts) {
+    this.arrived = interceptor.arrived
     this.#interceptor = interceptor
     this.#events = new CheckedEvents(facts)
-  }
-
-  get usage(): Usage | undefined {
-    return this.#interceptor.usage
-  }
-
-  get error(): UpstreamErrorFacts | undefined {
-    return this.#events.isStopped ? undefined : this.#interceptor.error
-  }
-
-  get hasOutput(): boolean {
-    return this.#interceptor.hasOutput
-  }
-
-  get isEnded(): boolean {
-    return this.#events.isStopped || this.#interceptor.isEnded
-  }
-
-  get stopped(): 'moderation' | undefined {
-    return this.#events.isStopped ? 'moderation' : undefined
-  }
-
-  isComplete(): boolean {
-    return !this.#events.isStopped && this.#interceptor.isComplete()
-  }
-
-  text(): string {
-    return this.#interceptor.text()
-  }
-
-  paidCalls(): readonly PaidCall[] {
-    return this.#interceptor.paidCalls?.() ?? []
-  }
-
-  get unkept(): number | undefined {
-    return this.#interceptor.unkept
   }
 
   take(block: string): string {
@@ -128,8 +93,8 @@ class ModeratingInterceptor implements SseInterceptor {
 
   ending(billed: Usage): string {
     if (this.#events.isStopped) return this.#events.closing(billed)
-    const last = this.#events.take(this.#interceptor.ending(billed))
-    return this.#events.isStopped ? last + this.#events.closing(billed) : last + this.#events.flush()
+    const last = this.#check(this.#interceptor.ending(billed))
+    return last + (this.#events.isStopped ? this.#events.closing(billed) : this.#events.flush())
   }
 
   writeError(error: UpstreamErrorFacts): string | undefined {
@@ -137,8 +102,15 @@ class ModeratingInterceptor implements SseInterceptor {
   }
 
   #pass(out: string): string {
+    const { error } = this.arrived
+    const passed = this.#check(out)
+    return error ? passed + this.#events.flush() : passed
+  }
+
+  #check(out: string): string {
     const passed = this.#events.take(out)
-    return this.#interceptor.error ? passed + this.#events.flush() : passed
+    if (this.#events.isStopped) this.arrived.stop('moderation')
+    return passed
   }
 }
 

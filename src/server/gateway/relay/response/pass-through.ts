@@ -115,8 +115,9 @@ function gathered({ stream }: WireFormat, body: Buffer): Buffer {
   const text = wholeStream(body.toString('latin1'))
   const interceptor = new StreamInterceptor(stream, { hideUsage: false, renameTo: undefined })
   interceptor.take(text)
-  if (interceptor.error) throw errorInReply(interceptor.error)
-  if (!interceptor.isComplete() || !interceptor.hasOutput) throw new UpstreamFailure('cut')
+  const { arrived } = interceptor
+  if (arrived.error) throw errorInReply(arrived.error)
+  if (!arrived.isComplete() || !arrived.hasOutput) throw new UpstreamFailure('cut')
   const events = eventsIn(text)
     .map((event) => parse(event.data))
     .filter(isObject)

@@ -153,12 +153,13 @@ function pass(format: StreamFormat, chunks: Buffer[], more: { hideUsage?: boolea
   }
   const rest = blocks.flush()
   if (rest !== '') passed += interceptor.take(rest)
+  const { arrived } = interceptor
   return {
     passed: Buffer.from(passed, 'latin1').toString(),
-    terminal: interceptor.isEnded ? interceptor.ending() : '',
-    usage: interceptor.usage,
-    error: interceptor.error,
-    text: interceptor.text(),
-    isComplete: interceptor.isComplete(),
+    terminal: arrived.isEnded ? interceptor.ending() : '',
+    usage: arrived.usage,
+    error: arrived.error,
+    text: arrived.text(),
+    isComplete: arrived.isComplete(),
   }
 }

@@ -4,7 +4,7 @@ import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { errorFacts } from '../../protocols/reply-builder.ts'
 import { laterUsage } from '../../protocols/usage-sides.ts'
 import { type FinishMender, isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
-import type { SseInterceptor } from './adapter.ts'
+import type { ArrivedReply, SseInterceptor } from './adapter.ts'
 
 interface InterceptorEdit {
   readonly hideUsage: boolean
@@ -19,26 +19,16 @@ interface InterceptorEdit {
  * parsed only when a text search finds a marker in it.
  */
 export class StreamInterceptor implements SseInterceptor {
-  usage: Usage | undefined
-  error: UpstreamErrorFacts | undefined
-  hasOutput = false
-  /** Withheld until the charge is durable; set when the terminal event has arrived. */
-  #terminal: string | undefined
+  readonly arrived: PassedReply
   /** For a stream without a terminal event: the events that may be the end of the reply. */
   #heldEnd = ''
   readonly #format: StreamFormat
   readonly #hideUsage: boolean
   readonly #renameTo: string | undefined
   readonly #finish: FinishMender | undefined
-  #kept: string[] = []
-  #keptBytes = 0
-  readonly #output = new OutputBuffer()
-  readonly #paidCalls: PaidCall[] = []
-  #isFinished = false
-  /** The id of the reply; undefined before its beginning. */
-  #begunId: string | undefined
 
   constructor(format: StreamFormat, { hideUsage, renameTo, finish }: InterceptorEdit) {
+    this.arrived = new PassedReply(format)
     this.#format = format
     this.#hideUsage = hideUsage
     this.#renameTo = renameTo
@@ -47,8 +37,8 @@ export class StreamInterceptor implements SseInterceptor {
 
   /** Accepts whole events and returns the bytes that may be sent to the caller now. Nothing passes after the terminal event or an error. */
   take(block: string): string {
-    if (this.#terminal || this.error) return ''
-    this.#keep(block)
+    if (this.arrived.terminal || this.arrived.error) return ''
+    this.arrived.keep(block)
     this.#finish?.see(block)
     if (this.#format.endsWithBody) return this.#passButEnd(block)
     const mayHaveEmpty = this.#format.hasNamedEvents ? emptyNamed : emptyOrNamed
@@ -56,12 +46,8 @@ export class StreamInterceptor implements SseInterceptor {
     return this.#edit(block, needsAll ? eventsIn(block) : this.#eventsThatMatter(block))
   }
 
-  get isEnded(): boolean {
-    return this.#terminal !== undefined
-  }
-
   ending(): string {
-    return this.#terminal ?? (this.#heldEnd || this.#format.terminalText)
+    return this.arrived.terminal ?? (this.#heldEnd || this.#format.terminalText)
   }
 
   writeError(error: UpstreamErrorFacts): string | undefined {
@@ -74,31 +60,9 @@ export class StreamInterceptor implements SseInterceptor {
     return rest !== '' && isWhole ? this.take(`${rest}\n\n`) : ''
   }
 
-  /** Whether the upstream reported that the reply is complete, with a terminal event or a finish reason. */
-  isComplete(): boolean {
-    if (this.#terminal) return true
-    this.#readKept()
-    return this.#isFinished && this.error === undefined
-  }
-
-  /** The text received so far, which is counted when the upstream reports no usage. */
-  text(): string {
-    this.#readKept()
-    return this.#output.kept
-  }
-
-  paidCalls(): readonly PaidCall[] {
-    this.#readKept()
-    return this.#paidCalls
-  }
-
-  get unkept(): number {
-    return this.#output.unkept
-  }
-
   /** The events to parse, in order: the first ones, and those that contain a marker. */
   #eventsThatMatter(block: string): EventText[] {
-    const events = this.hasOutput ? [] : this.#firstEvents(block)
+    const events = this.arrived.hasOutput ? [] : this.#firstEvents(block)
     const { marks } = this.#finish ?? this.#format
     // Most blocks have none, and matchAll copies the expression for each.
     if (block.search(marks) < 0) return events
@@ -127,12 +91,12 @@ export class StreamInterceptor implements SseInterceptor {
     for (const event of events) {
       const isEnd = this.#format.isTerminal(event)
       const data = parse(event.data)
-      const isRepeated = data !== undefined && this.#beginsAgain(data)
-      if (data && !isRepeated && !this.#isEmpty(event)) this.#read(data)
+      const isRepeated = data !== undefined && this.arrived.beginsAgain(data)
+      if (data && !isRepeated && !this.#isEmpty(event)) this.arrived.note(data)
       const replaced = isRepeated || this.#isEmpty(event) ? '' : data && this.#replacement(event, data)
-      if (isEnd || this.error) {
+      if (isEnd || this.arrived.error) {
         // The relay writes errors of the upstream in its own words: the original text may contain the channel's key.
-        if (isEnd) this.#terminal = replaced ?? this.#terminalOf(event, block)
+        if (isEnd) this.arrived.terminal = replaced ?? this.#terminalOf(event, block)
         return passed + block.slice(from, event.start)
       }
       if (replaced === undefined) continue
@@ -153,8 +117,8 @@ export class StreamInterceptor implements SseInterceptor {
         continue
       }
       if (this.#isEmpty(event)) continue
-      this.#read(data)
-      if (this.error) return passed
+      this.arrived.note(data)
+      if (this.arrived.error) return passed
       const isPlain = (this.#format.hasNamedEvents ? namedEvent : oneLineEvent).test(raw)
       passed += this.#holdEnd(this.#replacement(event, data) ?? (isPlain ? raw : this.#eventText(event)), data)
     }
@@ -185,24 +149,6 @@ export class StreamInterceptor implements SseInterceptor {
     return isExact || this.#format.terminalText === '' ? block.slice(event.start, event.end) : this.#format.terminalText
   }
 
-  #read(data: JsonObject): void {
-    this.usage = laterUsage(this.usage, this.#format.readUsage(data, this.usage))
-    this.error ??= this.#format.readError(data)
-    this.hasOutput ||= this.#format.hasOutput(data)
-  }
-
-  /** Whether the event repeats the beginning of the reply, which clients refuse. The beginning of another reply is an error. */
-  #beginsAgain(data: JsonObject): boolean {
-    const id = this.#format.begins?.(data)
-    if (id === undefined) return false
-    const first = this.#begunId
-    this.#begunId ??= id
-    if (first === undefined) return false
-    if (id !== '' && id === first) return true
-    this.error ??= errorFacts('the upstream began a second message in one reply', { status: 502 })
-    return false
-  }
-
   /**
    * Some hosts send events to keep the connection alive, empty ones or those of another protocol, which clients of a format without
    * named events would parse as pieces of the reply.
@@ -220,9 +166,82 @@ export class StreamInterceptor implements SseInterceptor {
     const written = renamed ?? mended
     return written && this.#eventText({ name: event.name, data: written.toString() })
   }
+}
+
+/** What has arrived of a stream that passes through. Its text is read when somebody asks for it, or when much has arrived. */
+class PassedReply implements ArrivedReply {
+  usage: Usage | undefined
+  error: UpstreamErrorFacts | undefined
+  hasOutput = false
+  stopped: 'moderation' | undefined
+  /** The terminal event, withheld until the charge is durable. */
+  terminal: string | undefined
+  readonly #format: StreamFormat
+  #kept: string[] = []
+  #keptBytes = 0
+  readonly #output = new OutputBuffer()
+  readonly #paidCalls: PaidCall[] = []
+  #isFinished = false
+  /** The id of the reply; undefined before its beginning. */
+  #begunId: string | undefined
+
+  constructor(format: StreamFormat) {
+    this.#format = format
+  }
+
+  get isEnded(): boolean {
+    return this.stopped !== undefined || this.terminal !== undefined
+  }
+
+  /** Whether the upstream reported that the reply is complete, with a terminal event or a finish reason. */
+  isComplete(): boolean {
+    if (this.stopped) return false
+    if (this.terminal) return true
+    this.#readKept()
+    return this.#isFinished && this.error === undefined
+  }
+
+  /** The text received so far, which is counted when the upstream reports no usage. */
+  text(): string {
+    this.#readKept()
+    return this.#output.kept
+  }
+
+  paidCalls(): readonly PaidCall[] {
+    this.#readKept()
+    return this.#paidCalls
+  }
+
+  get unkept(): number {
+    return this.#output.unkept
+  }
+
+  stop(why: 'moderation'): void {
+    this.stopped = why
+    this.error = undefined
+  }
+
+  /** Notes what an event says about the whole reply. */
+  note(data: JsonObject): void {
+    this.usage = laterUsage(this.usage, this.#format.readUsage(data, this.usage))
+    this.error ??= this.#format.readError(data)
+    this.hasOutput ||= this.#format.hasOutput(data)
+  }
+
+  /** Whether the event repeats the beginning of the reply, which clients refuse. The beginning of another reply is an error. */
+  beginsAgain(data: JsonObject): boolean {
+    const id = this.#format.begins?.(data)
+    if (id === undefined) return false
+    const first = this.#begunId
+    this.#begunId ??= id
+    if (first === undefined) return false
+    if (id !== '' && id === first) return true
+    this.error ??= errorFacts('the upstream began a second message in one reply', { status: 502 })
+    return false
+  }
 
   /** Buffers the raw events until they are read or too large; after that it keeps only their text. */
-  #keep(text: string): void {
+  keep(text: string): void {
     this.#kept.push(text)
     this.#keptBytes += text.length
     if (this.#keptBytes > keptBytesMax) this.#readKept()

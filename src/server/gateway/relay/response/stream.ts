@@ -93,18 +93,18 @@ export class StreamReply implements Receiver {
     this.flush()
     this.#whenWritten(() => {
       this.#pass(this.interceptor.finish(this.#blocks.flush()))
-      this.#whenWritten(() => this.#finish(this.interceptor.isComplete() ? 'complete' : new UpstreamFailure('cut')))
+      this.#whenWritten(() => this.#finish(this.interceptor.arrived.isComplete() ? 'complete' : new UpstreamFailure('cut')))
     })
   }
 
   fail(failure: UpstreamFailure): void {
     this.flush()
-    this.#whenWritten(() => this.#finish(this.interceptor.isComplete() ? 'complete' : failure))
+    this.#whenWritten(() => this.#finish(this.interceptor.arrived.isComplete() ? 'complete' : failure))
   }
 
   /** No output has arrived in time: another channel may take over, unless the answer was committed. */
   giveUp(): void {
-    if (this.#isDone || this.#file || this.interceptor.hasOutput || this.#call.isCommitted) return
+    if (this.#isDone || this.#file || this.interceptor.arrived.hasOutput || this.#call.isCommitted) return
     this.#refuse(new UpstreamFailure('timeout', { facts: { message: 'it gave no output in time' } }))
   }
 
@@ -188,7 +188,7 @@ export class StreamReply implements Receiver {
   }
 
   #pass(out: string): void {
-    const { error, isEnded, hasOutput } = this.interceptor
+    const { error, isEnded, hasOutput } = this.interceptor.arrived
     if (this.#call.isCommitted || hasOutput) {
       this.#commit()
       this.#write(out)

@@ -22,7 +22,7 @@ import type { UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import { errorInReply, parseObject, UpstreamFailure } from '../upstream/failure.ts'
-import type { Replay, ResponseAdapter, SseInterceptor, Whole } from './adapter.ts'
+import type { ArrivedReply, Replay, ResponseAdapter, SseInterceptor, Whole } from './adapter.ts'
 import type { AttemptState } from './attempt-state.ts'
 import { plainName } from './losses.ts'
 import { replyShapeOf } from './pass-through.ts'
@@ -65,11 +65,11 @@ export function translated(
 
   const readAll = (body: Buffer) => {
     const { followed, events } = followAll(body)
-    const { error, usage, text, state } = followed
+    const { error, usage, state } = followed
     if (error) throw errorInReply(error)
     if (!followed.isEnded) throw new UpstreamFailure('cut')
     if (state) keep(state)
-    return { usage, text, counted: (billed: Usage) => (isReported(usage) ? events : withUsage(events, billed)) }
+    return { usage, text: followed.text(), counted: (billed: Usage) => (isReported(usage) ? events : withUsage(events, billed)) }
   }
 
   return {
@@ -83,9 +83,9 @@ export function translated(
       }
     },
     readPart(begun) {
-      const { error, usage, text } = followAll(begun).followed
-      if (error) throw errorInReply(error)
-      return { usage, text }
+      const { followed } = followAll(begun)
+      if (followed.error) throw errorInReply(followed.error)
+      return { usage: followed.usage, text: followed.text() }
     },
     readReplay(body): Replay {
       const { usage, text, counted } = readAll(body)
@@ -167,11 +167,12 @@ class ReplyLosses {
 const namesMax = 50
 
 /** Follows a reply in neutral events: repairs the events for the caller, and collects usage, text and errors. */
-class Followed {
+class Followed implements ArrivedReply {
   usage: Usage | undefined
   error: UpstreamErrorFacts | undefined
   hasOutput = false
   isEnded = false
+  stopped: 'moderation' | undefined
   readonly #output = new OutputBuffer()
   /** Indexes of blocks whose deltas are bytes. */
   readonly #bytes = new Set<number>()
@@ -186,12 +187,22 @@ class Followed {
   }
 
   /** The received text, which is counted when the upstream reports no usage. */
-  get text(): string {
+  text(): string {
     return this.#output.kept
   }
 
   get unkept(): number {
     return this.#output.unkept
+  }
+
+  isComplete(): boolean {
+    return this.isEnded && this.stopped === undefined
+  }
+
+  stop(why: 'moderation'): void {
+    this.stopped = why
+    this.error = undefined
+    this.isEnded = true
   }
 
   /** State of a tool call of this reply that must be restored when the caller continues the conversation. */
@@ -252,58 +263,30 @@ class Followed {
 class TranslatingInterceptor implements SseInterceptor {
   readonly #reader: EventReader
   readonly #writer: EventWriter
-  readonly #followed: Followed
+  readonly arrived: Followed
   readonly #keep: (state: SealedState) => void
   #end: ReplyEvent | undefined
 
   constructor(reader: EventReader, writer: EventWriter, followed: Followed, keep: (state: SealedState) => void) {
     this.#reader = reader
     this.#writer = writer
-    this.#followed = followed
+    this.arrived = followed
     this.#keep = keep
-  }
-
-  get usage(): Usage | undefined {
-    return this.#followed.usage
-  }
-
-  get error(): UpstreamErrorFacts | undefined {
-    return this.#followed.error
-  }
-
-  get hasOutput(): boolean {
-    return this.#followed.hasOutput
-  }
-
-  get isEnded(): boolean {
-    return this.#followed.isEnded
-  }
-
-  isComplete(): boolean {
-    return this.#followed.isEnded
-  }
-
-  text(): string {
-    return this.#followed.text
-  }
-
-  get unkept(): number {
-    return this.#followed.unkept
   }
 
   take(block: string): string {
     let text = ''
-    for (const event of readEvents(block)) text += this.#write(this.#followed.take(this.#reader.push(event)))
+    for (const event of readEvents(block)) text += this.#write(this.arrived.take(this.#reader.push(event)))
     return toByteText(text)
   }
 
   finish(rest: string): string {
     const before = this.take(rest)
-    return before + toByteText(this.#write(this.#followed.take(this.#reader.finish())))
+    return before + toByteText(this.#write(this.arrived.take(this.#reader.finish())))
   }
 
   ending(billed: Usage): string {
-    const { state, usage } = this.#followed
+    const { state, usage } = this.arrived
     if (state) this.#keep(state)
     const usageEvent = isReported(usage) ? '' : this.#writer.push({ type: 'usage', usage: billed })
     return toByteText(usageEvent + this.#writer.push(this.#end ?? { type: 'end' }))

@@ -256,7 +256,7 @@ async function end(
     if (failure.status === 404 && !call.isCommitted) fail('response_unknown', { id: at.id.slice(0, 100) })
     return call.sendError(failure.forCaller(), (facts) => reply.interceptor.writeError?.(facts))
   }
-  const usage = outcome === 'complete' ? reply.interceptor.usage : outcome.usage
+  const usage = outcome === 'complete' ? reply.interceptor.arrived.usage : outcome.usage
   const last = outcome === 'complete' ? reply.interceptor.ending(usage ?? noUsage) : outcome.write(usage ?? noUsage)
   if (open) await settleStreamed(app, open, { last, form: storedFormOf(at.format) })
   reply.close(last)
