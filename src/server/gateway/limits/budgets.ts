@@ -9,6 +9,7 @@ import { seconds } from '../../base/lib/time/clock.ts'
 import { zoneClock } from '../../base/lib/time/zone-clock.ts'
 import type { Core } from '../../base/options/core.ts'
 import type { BudgetWindow } from '../../money/ledger/budget-window.ts'
+import type { CallLedger, Hold } from '../../money/ledger/ledger.ts'
 import { quotaText } from '../../money/ledger/quota-text.ts'
 import { piecesPerWindow } from './window.ts'
 
@@ -24,6 +25,13 @@ export interface BudgetStatus {
   readonly remaining: number
   /** Unix seconds; undefined for never. */
   readonly renewsAt: number | undefined
+}
+
+/** A budget of a channel has no room for a call. */
+export interface ChannelRefusal {
+  readonly error: AppError
+  /** Time until the budget may have room again; infinite when it never will. */
+  readonly waitMs: number
 }
 
 /** The budgets of all nodes, read without I/O, and the windows that count a call. The ledger counts and refuses. */
@@ -74,6 +82,35 @@ export class Budgets {
   windowsOfChannel(channelId: number): readonly BudgetWindow[] | undefined {
     const found = this.#index.current.of('channel', channelId)
     return found?.map((budget) => ({ ...this.#windowOf(budget), channelId }))
+  }
+
+  /**
+   * Counts the hold of a call in the budgets of the channel that is about to be called. Resolves with the refusal of a budget without
+   * room for it: the channel must not be called then. Undefined for a channel without budgets. Rejects with `database_unavailable`.
+   */
+  enterChannel(
+    ledger: Pick<CallLedger, 'extend'>,
+    hold: Hold,
+    channelId: number,
+  ): Promise<ChannelRefusal | undefined> | undefined {
+    const windows = this.windowsOfChannel(channelId)
+    return windows && this.#extendHold(ledger, hold, windows)
+  }
+
+  async #extendHold(
+    ledger: Pick<CallLedger, 'extend'>,
+    hold: Hold,
+    windows: readonly BudgetWindow[],
+  ): Promise<ChannelRefusal | undefined> {
+    try {
+      await ledger.extend(hold, windows)
+      return undefined
+    } catch (error) {
+      const explained = this.explain(error)
+      if (!(explained instanceof AppError) || explained.code !== 'budget_exceeded') throw error
+      const { retryAfter } = explained.params
+      return { error: explained, waitMs: typeof retryAfter === 'number' ? retryAfter * 1000 : Number.POSITIVE_INFINITY }
+    }
   }
 
   /** When the window of a budget may admit what it refuses now, unix seconds. Undefined for never. */

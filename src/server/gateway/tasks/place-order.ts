@@ -6,7 +6,6 @@ import { candidatesOf } from '../channels/candidates.ts'
 import { disableChannel } from '../channels/health.ts'
 import type { RunningChannel } from '../channels/model-index.ts'
 import { resolveModel } from '../channels/select.ts'
-import { enterChannelBudgets } from '../relay/admission/budgets.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import type { Attempt, ChannelAttempt } from '../relay/try-channels/attempt-notes.ts'
@@ -54,7 +53,7 @@ export async function placeOrder(app: PlaceParts, placing: Placing): Promise<Pla
   const { group, model, home } = admitted
   const asked = {
     ...{ call, caller, group, model, home, format: order.format },
-    enterBudgets: (channelId: number) => enterChannelBudgets(app, hold, channelId),
+    enterBudgets: (channelId: number) => app.budgets.enterChannel(app.ledger, hold, channelId),
     mayTryAnother: isUntaken,
   }
   const tried = await tryChannels(app, asked, (attempt) => ask(app, placing, attempt))

@@ -15,7 +15,7 @@ import type { Dialect } from '../../protocols/format.ts'
 import { isObject } from '../../protocols/wire-format.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { type Body, bodyLimitBytes, type ReceivedRequest } from '../http/read-body.ts'
-import { requireWithinCount } from './rate-limit.ts'
+import { requireWithinCount } from './limits.ts'
 
 /** The parts that authentication uses. */
 export interface CallerParts extends Core {

@@ -7,7 +7,6 @@ import type { CallerError } from '../../protocols/error-body.ts'
 import { inDialect } from '../../protocols/error-dialect.ts'
 import { formats } from '../../protocols/index.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
-import { enterChannelBudgets } from '../admission/budgets.ts'
 import type { HoldShares } from '../admission/hold-shares.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import type { PartialReply } from '../response/adapter.ts'
@@ -49,7 +48,7 @@ async function answer(app: AnswerParts, request: AdmittedRequest, shared: Shared
         headers: call.request.headers,
         body: body.json,
       }),
-    enterBudgets: (channelId: number) => enterChannelBudgets(app, hold, channelId),
+    enterBudgets: (channelId: number) => app.budgets.enterChannel(app.ledger, hold, channelId),
   }
   const tried = await tryChannels(app, wanted, async (attempt) => {
     const { failure, brokeOff, lost: part, state } = await attemptChannel(app, { ...attempt, request, shared })

@@ -17,7 +17,7 @@ import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-
 import { adjustRequest, quirksFor } from '../../providers/adjust-request.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody, type EmptyBalances } from '../admission/authenticate.ts'
 import { authorizeModel, checkPrompt } from '../admission/authorize-request.ts'
-import { enterLimits, withinLimits } from '../admission/rate-limit.ts'
+import { enterLimits, withinLimits } from '../admission/limits.ts'
 import {
   type ConversationParts,
   expandHistory,

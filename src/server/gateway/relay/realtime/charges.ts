@@ -6,12 +6,12 @@ import type { UsageBound } from '../../../money/pricing/usage-bound.ts'
 import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
 import type { CallNotes } from '../../../usage/calls/ended-calls.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
+import type { ChannelRefusal } from '../../limits/budgets.ts'
 import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { Refusal } from '../../limits/rule.ts'
 import { AnsweredModel } from '../../protocols/answered-model.ts'
 import { mostHeard } from '../../protocols/direct/transcriptions.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
-import { type ChannelRefusal, enterChannelBudgets } from '../admission/budgets.ts'
 import { noteAnswered } from '../charge/answered.ts'
 import type { Billed } from '../charge/billed.ts'
 import { chargeFor, type Ending } from '../charge/charge-row.ts'
@@ -92,7 +92,7 @@ export class RealtimeBill {
    * without room.
    */
   enterChannel(channelId: number): Promise<ChannelRefusal | undefined> {
-    return this.#alone(async () => this.#hold && enterChannelBudgets(this.#app, this.#hold, channelId))
+    return this.#alone(async () => this.#hold && this.#app.budgets.enterChannel(this.#app.ledger, this.#hold, channelId))
   }
 
   /**
