@@ -16,7 +16,7 @@ import type { CallerCount } from '../../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import { adjustRequest, quirksFor } from '../../providers/adjust-request.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody, type EmptyBalances } from '../admission/authenticate.ts'
-import { authorizeModel, checkPrompt } from '../admission/authorize-request.ts'
+import { authorizeModel, checkPrompt } from '../admission/admit-request.ts'
 import { enterLimits, withinLimits } from '../admission/limits.ts'
 import {
   type ConversationParts,
