@@ -8,8 +8,13 @@ import type { RunningChannel } from '../channels/model-index.ts'
 import { resolveModel } from '../channels/select.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
-import type { Attempt, ChannelAttempt } from '../relay/try-channels/attempt-notes.ts'
-import { type TryParts, tryChannels, type Unanswered } from '../relay/try-channels/try-channels.ts'
+import {
+  type Attempt,
+  type ChannelAttempt,
+  type TryParts,
+  tryChannels,
+  type Unanswered,
+} from '../relay/try-channels/try-channels.ts'
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import { callerHeaders } from '../relay/upstream/request-target.ts'
 import type { AuthorizedOrder } from './authorize-order.ts'

@@ -8,7 +8,7 @@ import { isWebSearch } from '../../protocols/hosted-tools.ts'
 import { formats } from '../../protocols/index.ts'
 import type { RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import type { Translation } from '../response/adapter.ts'
-import type { Attempt } from '../try-channels/attempt-notes.ts'
+import type { Attempt } from '../try-channels/try-channels.ts'
 
 /** Everything but the usage that a charge and its log row need. It can be stored as JSON for a later charge. */
 export interface Billed {

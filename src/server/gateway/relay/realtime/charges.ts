@@ -18,7 +18,7 @@ import { chargeFor, type Ending } from '../charge/charge-row.ts'
 import { noteCharge } from '../charge/end-of-call.ts'
 import { plausibleEnding } from '../charge/settlement.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
-import type { Attempt } from '../try-channels/attempt-notes.ts'
+import type { Attempt } from '../try-channels/try-channels.ts'
 
 /** The parts that charging a session uses. */
 export type BillParts = Pick<

@@ -1,7 +1,7 @@
 import type { AnsweredModel } from '../../protocols/answered-model.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
-import type { ChannelAttempt } from '../try-channels/attempt-notes.ts'
+import type { ChannelAttempt } from '../try-channels/try-channels.ts'
 import type { RequestMedia } from '../upstream/fetch-media.ts'
 import type { WrittenFacts } from './adapter.ts'
 

@@ -1,31 +1,73 @@
+import type { Candidates, Choice } from '../../../../contract/entities/channel-choice.ts'
 import { AppError, fail } from '../../../base/lib/failure.ts'
-import { candidatesOf } from '../../channels/candidates.ts'
+import { background } from '../../../base/lib/log/logger.ts'
+import type { Core } from '../../../base/options/core.ts'
+import type { AttemptTrace } from '../../../usage/calls/call-traces.ts'
+import type { EndedAttempt } from '../../../usage/calls/ended-calls.ts'
+import { type Considered, candidatesOf } from '../../channels/candidates.ts'
 import type { ReachedLimit } from '../../channels/concurrency-slot.ts'
+import { reportFailure } from '../../channels/health.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
-import { type Selected, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
+import { resolveModel, type Selected, selectChannel, selectKey, selectPinned } from '../../channels/select.ts'
 import type { Session } from '../../channels/session.ts'
 import type { ChannelRun } from '../../channels/traffic.ts'
 import type { ChannelRefusal } from '../../limits/budgets.ts'
 import { type CallerError, ownError } from '../../protocols/error-body.ts'
 import type { ChannelFormat } from '../../protocols/format.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
+import type { ClientExchange } from '../http/client-exchange.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
-import {
-  type Attempt,
-  AttemptNotes,
-  type ChannelAnswer,
-  type ChannelAttempt,
-  type RecordedCall,
-  type RecordParts,
-} from './attempt-notes.ts'
 
 /** The parts that trying channels uses. */
-export type TryParts = RecordParts & Pick<GatewayParts, 'channels' | 'traffic'>
+export type TryParts = Core & Pick<GatewayParts, 'callObservers' | 'callerLog' | 'channels' | 'traffic'>
 
 type TrafficParts = Pick<TryParts, 'steady' | 'traffic'>
 
+/** An attempt that failed, for the log row. `status` is 0 without an answer. */
+export interface Attempt {
+  readonly channel: number
+  readonly key: number
+  readonly status: number
+  readonly reason: string
+  readonly ms: number
+  readonly choice: Choice
+  readonly candidates?: Candidates | undefined
+}
+
+/** A channel, and why it was chosen. */
+interface Chosen {
+  readonly channel: RunningChannel
+  readonly choice: Choice
+  /** The candidates of the choice; absent when there was only one. */
+  readonly considered?: Considered | undefined
+}
+
+/** One attempt on one channel. */
+export interface ChannelAttempt extends Chosen {
+  /** Set on a server that sends traces. */
+  readonly trace?: AttemptTrace | undefined
+  /** The earlier attempts of the call, which failed, in their order. */
+  readonly failed: readonly Attempt[]
+  /** Records a failed attempt, because the request is sent again to the same channel on another connection. */
+  noteRepeat(upstreamModel: string): void
+}
+
+/** What an attempt that has answered returns. */
+interface ChannelAnswer {
+  /** The name of the model that was sent. */
+  readonly upstreamModel: string
+  /** The account of the key at the vendor, if the answer names it. */
+  readonly account?: string | undefined
+  /** The channel has failed after its answer had begun. */
+  readonly brokeOff?: UpstreamFailure
+}
+
 /** What a call asks of a channel. */
-interface ChannelRequest extends RecordedCall {
+interface ChannelRequest {
+  readonly call: ClientExchange
+  readonly model: string
+  /** False for a call beside those for answers: its attempts change neither the health of channels nor any record. */
+  readonly isRecorded?: boolean
   readonly caller: { readonly pinnedChannel: number }
   readonly group: string
   readonly format: ChannelFormat
@@ -48,7 +90,8 @@ interface ChannelRequest extends RecordedCall {
 }
 
 /** A channel has answered. */
-interface Answered<Answer> extends Pick<ChannelAttempt, 'channel' | 'choice' | 'considered' | 'failed'> {
+interface Answered<Answer> extends Chosen {
+  readonly failed: readonly Attempt[]
   readonly answer: Answer
   /** The call as the traffic of the channel counts it; ended unless the answer stays open. */
   readonly run: ChannelRun
@@ -148,8 +191,6 @@ export function errorOf(
 interface Full extends ReachedLimit {
   readonly refusal?: AppError
 }
-
-type Chosen = Pick<ChannelAttempt, 'channel' | 'choice'>
 
 /** Counts a call in the budgets and in the traffic of a channel, and waits for its turn. Synchronous when nothing has to be asked. */
 function enter(app: TrafficParts, request: ChannelRequest, chosen: Chosen): ChannelRun | Full | Promise<ChannelRun | Full> {
@@ -256,3 +297,104 @@ class Choices {
     return this.#session.read
   }
 }
+
+/** Records the end of an attempt: for the log row, the observers of calls, the metrics, and the health of the channel. */
+class AttemptNotes {
+  readonly startedMs: number
+  readonly trace: AttemptTrace | undefined
+  readonly #app: TryParts
+  readonly #request: ChannelRequest
+  readonly #chosen: Chosen
+  readonly #failed: Attempt[]
+
+  /** `failed`: the list that failures are added to. */
+  constructor(app: TryParts, request: ChannelRequest, chosen: Chosen, failed: Attempt[]) {
+    this.#app = app
+    this.#request = request
+    this.#chosen = chosen
+    this.#failed = failed
+    this.startedMs = app.steady()
+    this.trace = this.#isRecorded ? request.call.trace?.attempt(chosen.channel, this.startedMs) : undefined
+  }
+
+  noteRepeat(upstreamModel: string): void {
+    const trace = this.#request.call.trace?.attempt(this.#chosen.channel, this.startedMs)
+    this.#app.metrics.upstreamAttempts.count('unreachable')
+    this.#noteEnd(upstreamModel, trace, keptConnectionClosed)
+    this.#addToFailed(keptConnectionClosed)
+  }
+
+  noteAnswer({ upstreamModel, brokeOff }: ChannelAnswer): void {
+    if (!this.#isRecorded) return
+    const failure = brokeOff ?? (this.#request.call.isAborted ? leftByCaller : undefined)
+    this.#noteEnd(upstreamModel, this.trace, failure, failure && this.#candidates())
+    this.#app.metrics.upstreamAttempts.count('answered')
+  }
+
+  noteFailure(failure: UpstreamFailure): void {
+    const candidates = this.#candidates()
+    this.#addToFailed(failure, candidates)
+    if (!this.#isRecorded) return
+    const upstreamModel = failure.names?.upstream ?? resolveModel(this.#chosen.channel, this.#request.model)
+    this.#noteEnd(upstreamModel, this.trace, failure, candidates)
+    this.#app.metrics.upstreamAttempts.count(failure.kind)
+    if (!failure.isCallersMistake && !failure.isOfThisServer) this.#reportFault(failure)
+  }
+
+  /** Reports a fault to the health of the channel. An error caused by a wrong base URL is no evidence against the key. */
+  #reportFault({ status, reason, facts, isLoop }: UpstreamFailure): void {
+    const { channel } = this.#chosen
+    const { client, id: request } = this.#request.call
+    const { callerLog, logger } = this.#app
+    callerLog.of(client).warn({ request, channel: channel.id, reason }, 'a channel failed')
+    if (isLoop) return
+    const { message, code, type } = facts
+    background(logger, 'report a failed channel', reportFailure(this.#app, channel, { status, code, type, message }))
+  }
+
+  #addToFailed({ status, reason }: Pick<Attempt, 'status' | 'reason'>, candidates?: Candidates): void {
+    const { channel, choice } = this.#chosen
+    const ms = this.#app.steady() - this.startedMs
+    this.#failed.push({ channel: channel.id, key: channel.keyId, status, reason, ms, choice, candidates })
+  }
+
+  /** Adds the ended attempt to the record of its call, and reports it to the observers. */
+  #noteEnd(upstreamModel: string, trace: AttemptTrace | undefined, failure?: AttemptFailure, candidates?: Candidates): void {
+    const { startedMs } = this
+    const { channel, choice } = this.#chosen
+    const { call, model } = this.#request
+    const { firstByteMs } = call
+    const ended: EndedAttempt = {
+      channel,
+      choice,
+      candidates,
+      model,
+      upstreamModel,
+      status: failure ? failure.status : 200,
+      reason: failure ? failure.reason : '',
+      kind: failure?.kind,
+      isFault: failure?.isRetryable === true,
+      startedMs,
+      ms: Math.max(0, this.#app.steady() - startedMs),
+      firstByteMs: firstByteMs > 0 ? Math.max(0, firstByteMs - startedMs) : undefined,
+      trace,
+    }
+    call.notes.attempts.push(ended)
+    this.#app.callObservers.attemptEnded(ended, call)
+  }
+
+  #candidates(): Candidates | undefined {
+    const { considered } = this.#chosen
+    return considered && candidatesOf(considered)
+  }
+
+  get #isRecorded(): boolean {
+    return this.#request.isRecorded !== false
+  }
+}
+
+type AttemptFailure = Pick<EndedAttempt, 'status' | 'reason' | 'kind'> & { readonly isRetryable?: boolean }
+
+const keptConnectionClosed = { status: 0, reason: 'kept_connection_closed' }
+/** The caller disconnected while the channel answered. */
+const leftByCaller = { status: 0, reason: 'client_closed' }
