@@ -9,7 +9,7 @@ import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/se
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { vendor } from './responses-vendor.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, claude, event, eventually, httpUpstream, model, settledCharges } from './stage.ts'
+import { answeringUpstream, ask, claude, event, eventually, model, settledCharges } from './stage.ts'
 
 /** More than the context of any model. */
 const reported = 30_000_000
@@ -137,13 +137,9 @@ eachDatabase('[T259] an upstream that reports more than the context of the model
   const own = ['rerank-1', 'gpt-4o-transcribe', 'gpt-4o-mini-tts', 'gpt-image-1', 'text-embedding-3-small']
 
   async function reporting() {
-    const url = await httpUpstream(async (request, reply) => {
-      let text = ''
-      for await (const piece of request) text += piece
-      const [, whole, streamed] = replies.find(([path]) => (request.url ?? '').includes(path)) ?? ['', {}]
-      const isStream = streamed !== undefined && /"stream":true|"stream_format":"sse"/.test(text)
-      reply.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
-      reply.end(isStream ? streamed : JSON.stringify(whole))
+    const { url } = await answeringUpstream(({ path, body }) => {
+      const [, whole, streamed] = replies.find(([part]) => path.includes(part)) ?? ['', {}]
+      return (body.stream === true || body.stream_format === 'sse' ? streamed : undefined) ?? { json: whole }
     })
     const staged = await sharedStage(url, { models: [model, ...own].join(',') })
     await addChannel(staged.server, { url, type: 14, models: claude })

@@ -6,7 +6,7 @@ import { AccessLog } from '../../src/server/usage/calls/access-log.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'
-import { ask, chat, completion, eventually, httpUpstream, model, stage, upstreamKey } from './stage.ts'
+import { answeringUpstream, ask, chat, completion, eventually, model, stage, upstreamKey } from './stage.ts'
 
 const newPath = () => join(mkdtempSync(join(tmpdir(), 'sluice-access-')), 'access.log')
 
@@ -27,9 +27,7 @@ const exists = (path: string, lines: number) => async () => {
 anyDatabase('the access log', (_fresh, kind) => {
   it('has one line for each call with a known key, and contains no key', async () => {
     const path = newPath()
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(completion()))
-    })
+    const { url } = await answeringUpstream(completion())
     const { server, token, channelId } = await stage(kind, url, { server: { env: { ACCESS_LOG: path } } })
     const planted = 'sk-plantedsecretplantedsecret'
     await ask(server, 'sk-unknown', chat())

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
-import { chat, httpUpstream, stage } from './stage.ts'
+import { answeringUpstream, chat, stage } from './stage.ts'
 
 const model = 'ERNIE-4.0-8K'
 
@@ -9,23 +9,12 @@ anyDatabase('an upstream that requires an access token for its key', (_fresh, ki
   it('[258] is asked for one token, no matter how many requests arrive, and for another when it revokes the first', async () => {
     let tokens = 0
     let refused = 'nothing yet'
-    const url = await httpUpstream((request, response) => {
-      const asked = new URL(request.url ?? '', 'http://upstream')
-      request.resume()
-      response.writeHead(200, { 'content-type': 'application/json' })
-      if (asked.pathname === '/oauth/2.0/token') {
-        response.end(JSON.stringify({ access_token: `token-${++tokens}`, expires_in: 2_592_000 }))
-        return
-      }
-      const isRefused = asked.searchParams.get('access_token') === refused
+    const { url } = await answeringUpstream(({ path }) => {
+      const { pathname, searchParams } = new URL(path, 'http://upstream')
+      if (pathname === '/oauth/2.0/token') return { json: { access_token: `token-${++tokens}`, expires_in: 2_592_000 } }
+      if (searchParams.get('access_token') === refused) return { json: { error_code: 111, error_msg: 'Access token expired' } }
       const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
-      response.end(
-        JSON.stringify(
-          isRefused
-            ? { error_code: 111, error_msg: 'Access token expired' }
-            : { id: 'as-1', object: 'chat.completion', created: 1, result: 'four', is_end: true, usage },
-        ),
-      )
+      return { json: { id: 'as-1', object: 'chat.completion', created: 1, result: 'four', is_end: true, usage } }
     })
     const { server, ask } = await stage(kind, url, { channel: { type: 15, models: model, key: 'id|secret' } })
     await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })

@@ -8,23 +8,18 @@ import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { tunnelTo } from '../helpers/tunnel.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, eventually, httpUpstream, settledCharges, stage } from './stage.ts'
+import { answeringUpstream, ask, eventually, httpUpstream, settledCharges, stage } from './stage.ts'
 import { said, type Vendor, vendors } from './usage-vendors.ts'
 
 const streamed = [false, true]
 const cases = Object.entries(vendors).flatMap(([name, vendor]) => streamed.map((stream) => ({ name, vendor, stream })))
 
 /** An upstream whose replies name `answered`, whatever they were asked for. */
-function answering(vendor: Vendor, answered: string): Promise<string> {
-  return httpUpstream((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const stream = request.url?.includes('stream') === true || Buffer.concat(chunks).includes('"stream":true')
-      response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' })
-      response.end(vendor.reply.call({ ...vendor, model: answered }, [[77, 99]], said, stream))
-    })
-  })
+async function answering(vendor: Vendor, answered: string): Promise<string> {
+  const { url } = await answeringUpstream(({ path, body }) =>
+    vendor.reply.call({ ...vendor, model: answered }, [[77, 99]], said, path.includes('stream') || body.stream === true),
+  )
+  return url
 }
 
 function requestOf(vendor: Vendor, stream: boolean): { body: unknown; path: string } {

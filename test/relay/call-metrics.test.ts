@@ -4,7 +4,7 @@ import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'
 import { addChannel } from '../helpers/seed.ts'
-import { ask, chat, completion, event, eventually, httpUpstream, model, piece, stage } from './stage.ts'
+import { answeringUpstream, ask, chat, completion, event, eventually, model, piece, stage } from './stage.ts'
 
 /** The values of `/metrics` by their series. */
 async function read({ url }: Pick<TestServer, 'url'>) {
@@ -31,22 +31,14 @@ const chunks =
 anyDatabase('/metrics', (_fresh, kind) => {
   it('has calls, errors, tokens, cost, retries and times by model and channel', async () => {
     let failures = 2
-    const failing = await httpUpstream((request, response) => {
-      request.resume().on('end', () => {
-        if (failures-- > 0) response.writeHead(503).end('{"error":{"message":"overloaded"}}')
-        else response.writeHead(400).end('{"error":{"message":"no","code":"refused_here"}}')
-      })
-    })
+    const { url: failing } = await answeringUpstream(() =>
+      failures-- > 0
+        ? { bytes: '{"error":{"message":"overloaded"}}', status: 503 }
+        : { bytes: '{"error":{"message":"no","code":"refused_here"}}', status: 400 },
+    )
     const { server, token, channelId } = await stage(kind, failing, { channel: { name: 'first "one"', priority: 2 } })
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
-    const url = await httpUpstream((request, response) => {
-      let body = ''
-      request.on('data', (chunk) => (body += chunk))
-      request.on('end', () => {
-        if (body.includes('"stream":true')) response.writeHead(200, { 'content-type': 'text/event-stream' }).end(chunks)
-        else response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
-      })
-    })
+    const { url } = await answeringUpstream(({ body }) => (body.stream ? chunks : completion()))
     const second = await addChannel(server, { url, models: model, name: 'second' })
     expect((await ask(server, token.key, chat())).status).toBe(200)
     expect((await ask(server, token.key, chat({ stream: true }))).status).toBe(200)
@@ -86,9 +78,7 @@ anyDatabase('/metrics', (_fresh, kind) => {
   })
 
   it('shows the circuit breaker of a channel that fails', async () => {
-    const failing = await httpUpstream((request, response) => {
-      request.resume().on('end', () => response.writeHead(500).end('{}'))
-    })
+    const { url: failing } = await answeringUpstream({ bytes: '{}', status: 500 })
     const { server, ask, channelId } = await stage(kind, failing)
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '0' })
     const line = `sluice_channel_breakers_open{channel="${channelId}"}`

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
-import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../src/server/base/lib/bytes/sse.ts'
 import { awsEvent, awsException } from '../helpers/aws-event-stream.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { chat, claude, httpUpstream, model, settledCharges } from './stage.ts'
+import { answeringUpstream, chat, claude, model, settledCharges } from './stage.ts'
 
 const sharedStage = sharedStages()
 
@@ -16,20 +15,8 @@ const eventStream = 'application/vnd.amazon.eventstream'
 const credentials = 'AKIDEXAMPLE|wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY|us-east-1'
 
 /** An upstream that answers every call with these bytes, in chunks that split every frame, and records its requests. */
-async function upstream(body: Buffer | string, type = eventStream, status = 200) {
-  const asked: { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }[] = []
-  const url = await httpUpstream(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    asked.push({ path: request.url ?? '', headers: request.headers, body: JSON.parse(text) })
-    response.writeHead(status, { 'content-type': type })
-    const bytes = Buffer.from(body)
-    for (let at = 0; at < bytes.length; at += 53) {
-      response.write(bytes.subarray(at, at + 53))
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    response.end()
-  })
+async function upstream(bytes: Buffer | string, type = eventStream, status = 200) {
+  const { url, heard: asked } = await answeringUpstream({ bytes, type, status, size: 53 })
   return { url, asked }
 }
 

@@ -6,23 +6,7 @@ import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, chat, claude, event, httpUpstream, model, piece, stage } from './stage.ts'
-
-type Answer = { status?: number; body: unknown }
-
-/** An upstream that answers every path with the programmed reply, and records its requests. */
-async function upstream(answer: (path: string) => Answer) {
-  const asked: { path: string; headers: Record<string, unknown>; body: Record<string, unknown> }[] = []
-  const url = await httpUpstream(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    asked.push({ path: request.url ?? '', headers: request.headers, body: JSON.parse(text) })
-    const { status = 200, body } = answer(request.url ?? '')
-    response.writeHead(status, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(body))
-  })
-  return { url, asked }
-}
+import { answeringUpstream, ask, chat, claude, event, httpUpstream, model, piece, stage } from './stage.ts'
 
 const gemini = 'gemini-2.0-flash'
 const tools = [
@@ -39,7 +23,7 @@ anyDatabase('a token count', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
   it('[147] is answered by a channel of the vendor, through the official SDK, and costs nothing', async () => {
-    const { url, asked } = await upstream(() => ({ body: { input_tokens: 411 } }))
+    const { url, heard: asked } = await answeringUpstream({ json: { input_tokens: 411 } })
     const { server, token } = await sharedStage(url, { type: 14, models: claude })
     const client = new Anthropic({ apiKey: token.key, baseURL: server.url, maxRetries: 0 })
     expect(await client.messages.countTokens({ model: claude, system: 'Be brief.', messages, tools })).toEqual({
@@ -55,21 +39,21 @@ anyDatabase('a token count', (_fresh, kind) => {
   })
 
   it('is answered by vendors of Gemini and Responses too, under the mapped name', async () => {
-    const google = await upstream(() => ({ body: { totalTokens: 31, cachedContentTokenCount: 4 } }))
+    const google = await answeringUpstream({ json: { totalTokens: 31, cachedContentTokenCount: 4 } })
     const first = await sharedStage(google.url, { type: 24, models: 'mine', model_mapping: `{"mine":"${gemini}"}` })
     const genai = new GoogleGenAI({ apiKey: first.token.key, httpOptions: { baseUrl: first.server.url } })
     const told = await genai.models.countTokens({ model: 'mine', contents: 'How is the harbor?' })
     expect(told).toMatchObject({ totalTokens: 31, cachedContentTokenCount: 4 })
-    expect(google.asked).toMatchObject([
+    expect(google.heard).toMatchObject([
       { path: `/v1beta/models/${gemini}:countTokens`, body: { generateContentRequest: { model: `models/${gemini}` } } },
     ])
 
-    const openai = await upstream(() => ({ body: { object: 'response.input_tokens', input_tokens: 17 } }))
+    const openai = await answeringUpstream({ json: { object: 'response.input_tokens', input_tokens: 17 } })
     const second = await sharedStage(openai.url)
     const client = new OpenAI({ apiKey: second.token.key, baseURL: `${second.server.url}/v1`, maxRetries: 0 })
     const counted = await client.responses.inputTokens.count({ model, input: 'How is the harbor?', instructions: 'Be brief.' })
     expect(counted).toEqual({ object: 'response.input_tokens', input_tokens: 17 })
-    expect(openai.asked).toMatchObject([{ path: '/v1/responses/input_tokens', body: { model, instructions: 'Be brief.' } }])
+    expect(openai.heard).toMatchObject([{ path: '/v1/responses/input_tokens', body: { model, instructions: 'Be brief.' } }])
   })
 })
 
@@ -77,7 +61,7 @@ anyDatabase('a token count of a model of another vendor', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
   it('is translated for a vendor that has a count endpoint', async () => {
-    const { url, asked } = await upstream(() => ({ body: { totalTokens: 52 } }))
+    const { url, heard: asked } = await answeringUpstream({ json: { totalTokens: 52 } })
     const { ask } = await sharedStage(url, { type: 24, models: gemini })
     const answer = await ask({ model: gemini, system: 'Be brief.', messages, tools }, '/v1/messages/count_tokens')
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { input_tokens: 52 }])
@@ -87,7 +71,7 @@ anyDatabase('a token count of a model of another vendor', (_fresh, kind) => {
   })
 
   it('[147] is made here, with instructions and tools, when no channel can count: never an error', async () => {
-    const { url, asked } = await upstream(() => ({ status: 500, body: {} }))
+    const { url, heard: asked } = await answeringUpstream({ status: 500, json: {} })
     const { server, ask } = await sharedStage(url, { type: 43, models: 'deepseek-chat' })
     const count = async (body: object) => {
       const answer = await ask({ model: 'deepseek-chat', ...body }, '/v1/messages/count_tokens')
@@ -111,7 +95,7 @@ anyDatabase('a token count whose upstream cannot count', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
   it('[270] falls back to a local count, and pauses calls to an upstream without a count endpoint', async () => {
-    const { url, asked } = await upstream(() => ({ status: 404, body: refusal }))
+    const { url, heard: asked } = await answeringUpstream({ status: 404, json: refusal })
     const { server, token } = await sharedStage(url, { type: 14, models: claude })
     for (let round = 0; round < 3; round++) {
       const answer = await ask(server, token.key, { model: claude, messages }, '/v1/messages/count_tokens')
@@ -123,19 +107,19 @@ anyDatabase('a token count whose upstream cannot count', (_fresh, kind) => {
   })
 
   it('tries another channel before the local count, and does not count a failure against a channel', async () => {
-    const broken = await upstream(() => ({ status: 529, body: {} }))
-    const good = await upstream(() => ({ body: { input_tokens: 12 } }))
+    const broken = await answeringUpstream({ status: 529, json: {} })
+    const good = await answeringUpstream({ json: { input_tokens: 12 } })
     const { server, ask } = await sharedStage(broken.url, { type: 14, models: claude, priority: 9 })
     await addChannel(server, { url: good.url, type: 14, models: claude })
     for (let round = 0; round < 2; round++)
       expect(JSON.parse((await ask({ model: claude, messages }, '/v1/messages/count_tokens')).text)).toEqual({ input_tokens: 12 })
-    expect([broken.asked.length, good.asked.length]).toEqual([2, 2])
+    expect([broken.heard.length, good.heard.length]).toEqual([2, 2])
   })
 
   it('goes to the channel that the strategy of the group chooses', async () => {
     const [dear, cheap] = [
-      await upstream(() => ({ body: { input_tokens: 1 } })),
-      await upstream(() => ({ body: { input_tokens: 2 } })),
+      await answeringUpstream({ json: { input_tokens: 1 } }),
+      await answeringUpstream({ json: { input_tokens: 2 } }),
     ]
     const { server, ask } = await stage(kind, dear.url, { channel: { type: 14, models: claude, setting: '{"cost_ratio":2}' } })
     await addChannel(server, { url: cheap.url, type: 14, models: claude, setting: '{"cost_ratio":1}' })
@@ -146,8 +130,8 @@ anyDatabase('a token count whose upstream cannot count', (_fresh, kind) => {
 
   it('passes over a channel whose concurrency is used up, and takes a place of it itself', async () => {
     const [small, other] = [
-      await upstream(() => ({ body: { input_tokens: 1 } })),
-      await upstream(() => ({ body: { input_tokens: 2 } })),
+      await answeringUpstream({ json: { input_tokens: 1 } }),
+      await answeringUpstream({ json: { input_tokens: 2 } }),
     ]
     const setting = '{"max_concurrency":1}'
     const { server, ask } = await stage(kind, small.url, { channel: { type: 14, models: claude, priority: 9, setting } })
@@ -165,7 +149,7 @@ anyDatabase('a token count whose upstream cannot count', (_fresh, kind) => {
   })
 
   it('[29] is refused like any call: unknown models, keys, methods and bodies, in the dialect', async () => {
-    const { url, asked } = await upstream(() => ({ body: {} }))
+    const { url, heard: asked } = await answeringUpstream({ json: {} })
     const { server, token } = await sharedStage(url, { type: 24, models: gemini })
     const path = (name: string) => `/v1beta/models/${name}:countTokens`
     const body = { contents: [{ parts: [{ text: 'Hi' }] }] }
@@ -187,7 +171,7 @@ anyDatabase('a token count whose upstream cannot count', (_fresh, kind) => {
   })
 
   it('counts towards request limits, but not towards token limits', async () => {
-    const { url } = await upstream(() => ({ body: { input_tokens: 9 } }))
+    const { url } = await answeringUpstream({ json: { input_tokens: 9 } })
     const { server, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
     await server.call('PUT /api/option/', {
       key: 'UserRequestLimits',
@@ -202,7 +186,7 @@ anyDatabase('a token count of models in a cloud', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
   it('sends Bedrock the request that it would send for an answer', async () => {
-    const { url, asked } = await upstream(() => ({ body: { inputTokens: 77 } }))
+    const { url, heard: asked } = await answeringUpstream({ json: { inputTokens: 77 } })
     const { ask } = await sharedStage(url, { type: 33, key: 'a|b|us-east-1', models: claude })
     const answer = await ask({ model: claude, messages, service_tier: 'auto' }, '/v1/messages/count_tokens')
     expect(JSON.parse(answer.text)).toEqual({ input_tokens: 77 })
@@ -217,7 +201,7 @@ anyDatabase('a token count of models in a cloud', (_fresh, kind) => {
   })
 
   it('calls Vertex at its own addresses', async () => {
-    const { url, asked } = await upstream(() => ({ body: { totalTokens: 5 } }))
+    const { url, heard: asked } = await answeringUpstream({ json: { totalTokens: 5 } })
     const { ask } = await sharedStage(url, { type: 41, key: `AIza${'x'.repeat(35)}`, other: 'global', models: gemini })
     const body = { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }
     expect(JSON.parse((await ask(body, `/v1beta/models/${gemini}:countTokens`)).text)).toEqual({ totalTokens: 5 })

@@ -7,9 +7,9 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { listeningInTest } from '../helpers/listening.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { directStage, type ProgrammedReply } from './direct-stage.ts'
+import { directStage } from './direct-stage.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, chat, eventually, model, requestBytes, running, settledCharges, speak, stage } from './stage.ts'
+import { ask, chat, eventually, model, type ProgrammedReply, requestBytes, running, settledCharges, speak, stage } from './stage.ts'
 
 const asPoor = ask
 const host = 'host: x\r\n'

@@ -6,21 +6,7 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'
 import { addChannel } from '../helpers/seed.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
-import {
-  ask,
-  chat,
-  claude,
-  completion,
-  event,
-  eventually,
-  httpUpstream,
-  model,
-  piece,
-  requestBytes,
-  speak,
-  stage,
-  tcpUpstream,
-} from './stage.ts'
+import { answeringUpstream, ask, chat, claude, completion, event, eventually, httpUpstream, model, piece, requestBytes, speak, stage, tcpUpstream } from './stage.ts'
 
 /** An observer that collects all records. */
 function watching() {
@@ -49,14 +35,10 @@ const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
 anyDatabase('the end of a call', (_fresh, kind) => {
   it('is reported once, with its request, attempts, usage and charge', async () => {
     const { server: settings, attempts, ended } = watching()
-    const failing = await httpUpstream((request, response) => {
-      request.resume().on('end', () => response.writeHead(503).end('{"error":{"message":"overloaded"}}'))
-    })
+    const { url: failing } = await answeringUpstream({ bytes: '{"error":{"message":"overloaded"}}', status: 503 })
     const { server, token, channelId } = await stage(kind, failing, { server: settings, channel: { priority: 2 } })
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(completion()))
-    })
+    const { url } = await answeringUpstream(completion())
     const second = await addChannel(server, { url, models: model, model_mapping: JSON.stringify({ [model]: 'gpt-mapped' }) })
     const body = JSON.stringify(chat())
     const told = await ask(server, token.key, body, undefined, { 'user-agent': 'test/1' })
@@ -92,12 +74,8 @@ anyDatabase('the end of a call', (_fresh, kind) => {
 
   it('of a stream has the time of its first byte and all bytes of its body', async () => {
     const { server: settings, ended } = watching()
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' })
-        response.end(piece('four') + piece('', 'stop') + event({ id: 'c', object: 'chat.completion.chunk', model, choices: [], usage }) + event('[DONE]')) // biome-ignore format: one line
-      })
-    })
+    const usages = event({ id: 'c', object: 'chat.completion.chunk', model, choices: [], usage })
+    const { url } = await answeringUpstream(piece('four') + piece('', 'stop') + usages + event('[DONE]'))
     const { ask, server } = await stage(kind, url, { server: settings })
     const told = await ask(chat({ stream: true }))
     const [call] = await ended(1)

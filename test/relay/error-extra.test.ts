@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sharedStages } from './shared-stage.ts'
-import { chat, claude, event, httpUpstream, model, upstreamKey } from './stage.ts'
+import { answeringUpstream, chat, claude, event, model, upstreamKey } from './stage.ts'
 
 const sharedStage = sharedStages()
 
@@ -8,12 +8,8 @@ const sharedStage = sharedStages()
  * Members of an upstream's error besides its message reach callers of the same dialect unchanged, and no callers of other dialects.
  */
 
-const refusing = (status: number, text: string) =>
-  httpUpstream((request, response) => {
-    request.resume()
-    response.writeHead(status, { 'content-type': status === 200 ? 'text/event-stream' : 'application/json' })
-    response.end(text)
-  })
+const refusing = async (status: number, bytes: string) =>
+  (await answeringUpstream({ status, bytes, type: status === 200 ? 'text/event-stream' : 'application/json' })).url
 
 const gemini = 'gemini-1.5-pro-latest'
 const doors = {

@@ -9,20 +9,7 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
-import {
-  ask,
-  chat,
-  completion,
-  eventually,
-  httpUpstream,
-  model,
-  piece,
-  requestBytes,
-  settledCharges,
-  speak,
-  stage,
-  tcpUpstream,
-} from './stage.ts'
+import { answeringUpstream, ask, chat, completion, eventually, model, piece, requestBytes, settledCharges, speak, stage, tcpUpstream } from './stage.ts'
 
 type Page = { items: Log[]; total: number }
 
@@ -53,13 +40,8 @@ const longAttempt = (_value: unknown, nth: number): EndedAttempt => ({
 
 const list = (server: TestServer, query: string) => server.call<Page>(`GET /api/log/?p=1&page_size=100&${query}`)
 
-const failing = (status: number, message: string) =>
-  httpUpstream((request, response) => {
-    request.resume().on('end', () => {
-      response.writeHead(status, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ error: { message, type: 'server_error', code: 'vendor_code' } }))
-    })
-  })
+const failing = async (status: number, message: string) =>
+  (await answeringUpstream({ status, json: { error: { message, type: 'server_error', code: 'vendor_code' } } })).url
 
 async function metric({ app }: TestServer, line: string): Promise<number> {
   const text = await app.metrics.registry.metrics()
@@ -215,12 +197,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
 
   it('has no rows of answered calls, and is not part of any sum', async () => {
     let isBroken = false
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => {
-        response.writeHead(isBroken ? 500 : 200, { 'content-type': 'application/json' })
-        response.end(isBroken ? '{}' : completion())
-      })
-    })
+    const { url } = await answeringUpstream(() => (isBroken ? { bytes: '{}', status: 500 } : completion()))
     const { server, token, channelId } = await stage(kind, url)
     await ask(server, token.key, chat())
     const figures = async () => ({

@@ -3,7 +3,7 @@ import { serverOfTest } from '../helpers/app.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, chat, claude, event, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
+import { answeringUpstream, ask, chat, claude, event, model, piece, settledCharges, stage } from './stage.ts'
 
 const sharedStage = sharedStages()
 
@@ -14,12 +14,8 @@ async function open(channel: Record<string, unknown> = {}) {
   return { upstream, ...staged }
 }
 
-const answering = (text: string, type = 'text/event-stream', status = 200) =>
-  httpUpstream((request, response) => {
-    request.resume()
-    response.writeHead(status, { 'content-type': type })
-    response.end(text)
-  })
+const answering = async (bytes: string, type = 'text/event-stream', status = 200) =>
+  (await answeringUpstream({ bytes, type, status })).url
 
 describe('the address and the key', () => {
   it('[28] a doubled prefix, a trailing slash and unknown query keys are served', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { chat, claude, httpUpstream, model, stage } from './stage.ts'
+import { answeringUpstream, chat, claude, model, stage } from './stage.ts'
 
 /** Replies of other vendors that deviate from the format, as callers receive them. */
 
@@ -33,20 +33,17 @@ const asks = {
 }
 
 /** An upstream that answers every request with the same reply: whole, or the events of a stream. */
-function upstream(reply: Data | readonly (Data | string)[]): Promise<string> {
-  return httpUpstream((request, response) => {
-    request.resume().on('end', () => {
-      if (!Array.isArray(reply)) {
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply))
-        return
-      }
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      const named = (data: Data) => (typeof data.type === 'string' ? `event: ${data.type}\n` : '')
-      response.end(
-        reply.map((data) => (typeof data === 'string' ? data : `${named(data)}data: ${JSON.stringify(data)}\n\n`)).join(''),
-      )
-    })
-  })
+async function upstream(reply: Data | readonly (Data | string)[]): Promise<string> {
+  const named = (data: Data) => (typeof data.type === 'string' ? `event: ${data.type}\n` : '')
+  const { url } = await answeringUpstream(
+    Array.isArray(reply)
+      ? {
+          bytes: reply.map((data) => (typeof data === 'string' ? data : `${named(data)}data: ${JSON.stringify(data)}\n\n`)).join(''),
+          type: 'text/event-stream',
+        }
+      : { json: reply },
+  )
+  return url
 }
 
 const sharedStage = sharedStages()
@@ -222,21 +219,12 @@ describe('a reply that is not complete', () => {
 
 describe('values of another vendor in a request', () => {
   it.each(['responses', 'messages'] as const)('are left out for a channel of %s', async (to) => {
-    const asked: Data[] = []
-    const url = await httpUpstream((request, reply) => {
-      let text = ''
-      request.on('data', (chunk) => (text += chunk))
-      request.on('end', () => {
-        asked.push(JSON.parse(text))
-        reply.writeHead(200, { 'content-type': 'application/json' })
-        reply.end(JSON.stringify(to === 'messages' ? message({}) : response([])))
-      })
-    })
+    const { url, heard } = await answeringUpstream({ json: to === 'messages' ? message({}) : response([]) })
     const { suffix: _, ...channel } = channels[to]
     const { ask } = await sharedStage(url, channel)
     await ask(chat({ model: channel.models, reasoning_effort: 'default', service_tier: 'on_demand' }))
-    expect(asked).toHaveLength(1)
-    for (const member of ['reasoning', 'thinking', 'output_config', 'service_tier']) expect(asked[0]).not.toHaveProperty(member)
+    expect(heard).toHaveLength(1)
+    for (const member of ['reasoning', 'thinking', 'output_config', 'service_tier']) expect(heard[0]?.body).not.toHaveProperty(member)
   })
 })
 
@@ -377,13 +365,7 @@ describe('a call with an empty member of the other kind', () => {
   })
 
   it('has that kind in the history too, as have tools and the tool choice', async () => {
-    let sent: Data = {}
-    const url = await httpUpstream(async (request, response) => {
-      let text = ''
-      for await (const chunk of request) text += chunk
-      sent = JSON.parse(text)
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message({})))
-    })
+    const { url, heard } = await answeringUpstream({ json: message({}) })
     const { ask } = await sharedStage(url, { type: 14, models: claude })
     const { index: _, ...call } = odd()
     const body = chat({
@@ -397,28 +379,22 @@ describe('a call with an empty member of the other kind', () => {
       tool_choice: { type: 'function', function: { name: 'weather' }, custom: {} },
     })
     expect((await ask(body)).status).toBe(200)
-    expect(sent).toMatchObject({
+    expect(heard[0]?.body).toMatchObject({
       tools: [{ name: 'weather', input_schema: { type: 'object' } }],
       tool_choice: { type: 'tool', name: 'weather' },
     })
-    expect((sent.messages as Data[])[1]?.content).toMatchObject([{ type: 'tool_use', input: { city: 'Bern' } }])
+    expect((heard[0]?.body.messages as Data[])[1]?.content).toMatchObject([{ type: 'tool_use', input: { city: 'Bern' } }])
   })
 })
 
 describe('tools of Gemini in one object', () => {
   it('are read as a list of one', async () => {
-    let sent: Data = {}
-    const url = await httpUpstream(async (request, response) => {
-      let text = ''
-      for await (const chunk of request) text += chunk
-      sent = JSON.parse(text)
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(message({})))
-    })
+    const { url, heard } = await answeringUpstream({ json: message({}) })
     const { ask } = await sharedStage(url, { type: 14, models: claude })
     const path = `/v1beta/models/${claude}:generateContent`
     const declarations = [{ name: 'weather', parameters: { type: 'OBJECT', properties: {} } }]
     const { status } = await ask({ ...asks.gemini(), tools: { function_declarations: declarations } }, path)
-    expect([status, sent.tools]).toMatchObject([200, [{ name: 'weather' }]])
+    expect([status, heard[0]?.body.tools]).toMatchObject([200, [{ name: 'weather' }]])
   })
 
   it('are billed for each use, as those of a list', async () => {

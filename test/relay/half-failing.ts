@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { randomsOf } from '../helpers/randoms.ts'
-import { httpUpstream } from './stage.ts'
+import { answeringUpstream } from './stage.ts'
 import { type FormatPair, healthyAnswer, readAnswer, reported, type Trust } from './trust-stage.ts'
 
 /**
@@ -13,14 +13,10 @@ export async function requireMostAnswered(
   { rounds, together, goodLeast }: { rounds: number; together: number; goodLeast: number },
 ): Promise<void> {
   const random = randomsOf(7)
-  const flaky = await httpUpstream((request, response) => {
-    let text = ''
-    request.on('data', (chunk) => (text += chunk))
-    request.on('end', () => {
-      if (random() < 0.5) return void response.writeHead(500).end('{}')
-      const answer = healthyAnswer(pair.speaks, JSON.parse(text), 'four five six')
-      response.writeHead(200, { 'content-type': answer.type }).end(answer.body)
-    })
+  const { url: flaky } = await answeringUpstream(({ body }) => {
+    if (random() < 0.5) return { bytes: '{}', status: 500 }
+    const answer = healthyAnswer(pair.speaks, body, 'four five six')
+    return { bytes: answer.body, type: answer.type }
   })
   const first = await trust.lane(pair, flaky)
   for (let more = 0; more < 3; more++) await trust.lane(pair, flaky, {}, first)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { testLogger } from '../helpers/logger.ts'
 import { otlpCollector } from '../helpers/otlp.ts'
-import { chat, completion, eventually, httpUpstream, requestBytes, speak, stage, upstreamKey } from './stage.ts'
+import { answeringUpstream, chat, completion, eventually, requestBytes, speak, stage, upstreamKey } from './stage.ts'
 
 const [esc, csi] = ['\u001b[2J\u001b[31m', '\u009b31m']
 const secret = 'sk-plantedsecretplantedsecretplanted'
@@ -153,9 +153,10 @@ const inAscii = (value: unknown) =>
   JSON.stringify(value).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** An upstream that answers, and notes the headers that it got. */
-function answering(got: string[]): Promise<string> {
-  return httpUpstream((request, response) => {
-    got.push(JSON.stringify(request.headers))
-    request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(completion()))
+async function answering(got: string[]): Promise<string> {
+  const { url } = await answeringUpstream(({ headers }) => {
+    got.push(JSON.stringify(headers))
+    return completion()
   })
+  return url
 }

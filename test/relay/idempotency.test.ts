@@ -8,7 +8,7 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, chat, completion, eventually, httpUpstream, model, requestBytes, running, speak, stage } from './stage.ts'
+import { answeringUpstream, ask, chat, completion, eventually, model, requestBytes, running, speak, stage } from './stage.ts'
 
 /** Holds replies of an upstream back until it is opened. */
 function gate() {
@@ -363,13 +363,9 @@ describe('every POST of the relay', () => {
   ]
 
   async function vendor() {
-    const heard: string[] = []
-    const url = await httpUpstream((request, response) => {
-      const path = request.url ?? ''
-      heard.push(path)
-      request.resume()
+    const { url, heard } = await answeringUpstream(({ path }) => {
       const [, reply] = replies.find(([end]) => path.endsWith(end)) ?? ['', json({})]
-      request.on('end', () => response.writeHead(200, { 'content-type': reply.type }).end(reply.body))
+      return { bytes: reply.body, type: reply.type }
     })
     return { ...(await sharedStage(url)), heard }
   }

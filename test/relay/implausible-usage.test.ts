@@ -6,7 +6,7 @@ import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { chat, completion, event, httpUpstream, piece, settledCharges } from './stage.ts'
+import { answeringUpstream, chat, completion, event, piece, settledCharges } from './stage.ts'
 
 /** gpt-4o-mini: 0.075 units for a prompt token, four times as much for an output token. */
 const costOf = (prompt: number, output: number) => Math.ceil((prompt + output * 4) * 0.075)
@@ -19,18 +19,10 @@ anyDatabase('usage above what a request can have', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)
 
   async function reporting(usage: object, setting: object = {}) {
-    const url = await httpUpstream((request, response) => {
-      let body = ''
-      request.on('data', (bytes) => {
-        body += bytes
-      })
-      request.on('end', () => {
-        const isStream = JSON.parse(body).stream === true
-        response.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
-        const last = event({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage })
-        response.end(isStream ? piece('four') + piece('', 'stop') + last + event('[DONE]') : completion({ usage }))
-      })
-    })
+    const last = event({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage })
+    const { url } = await answeringUpstream(({ body }) =>
+      body.stream === true ? piece('four') + piece('', 'stop') + last + event('[DONE]') : completion({ usage }),
+    )
     const staged = await sharedStage(url, { setting: JSON.stringify(setting) })
     const { server, channelId } = staged
     const rows = async (query = `channel=${channelId}`) =>

@@ -4,8 +4,9 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
-import { json, vendor } from './responses-vendor.ts'
-import { ask as askServer, claude, httpUpstream, model, settledCharges, stage } from './stage.ts'
+import { messagesReply } from '../helpers/vendor-replies.ts'
+import { vendor } from './responses-vendor.ts'
+import { answeringUpstream, ask as askServer, claude, model, settledCharges, stage } from './stage.ts'
 
 const path = '/v1/responses'
 const channel = { type: 14, models: claude }
@@ -19,36 +20,11 @@ interface Sent {
 /** A simulated Claude that asks for the weather first and then answers with the number of the request. */
 async function claudeUpstream() {
   const asked: Sent[] = []
-  const event = (data: { type: string; [key: string]: unknown }) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
-  const url = await httpUpstream(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const body: Sent & { tools?: unknown[] } = JSON.parse(text)
-    asked.push(body)
-    const calls = body.tools !== undefined && asked.length === 1
-    const block = calls
-      ? { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Bern' } }
-      : { type: 'text', text: `Answer ${asked.length}.` }
-    const stop_reason = calls ? 'tool_use' : 'end_turn'
-    const usage = { input_tokens: 5, output_tokens: 2 }
-    const message = { id: 'msg_1', type: 'message', role: 'assistant', model: claude, stop_sequence: null }
-    if (!body.stream) return json(response, 200, { ...message, content: [block], stop_reason, usage })
-    const delta = calls
-      ? { type: 'input_json_delta', partial_json: '{"city":"Bern"}' }
-      : { type: 'text_delta', text: String(block.text) }
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.write(event({ type: 'message_start', message: { ...message, content: [], stop_reason: null, usage } }))
-    response.write(
-      event({
-        type: 'content_block_start',
-        index: 0,
-        content_block: { ...block, ...(calls ? { input: {} } : { text: '' }) },
-      }),
-    )
-    response.write(event({ type: 'content_block_delta', index: 0, delta }))
-    response.write(event({ type: 'content_block_stop', index: 0 }))
-    response.write(event({ type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage }))
-    response.end(event({ type: 'message_stop' }))
+  const { url } = await answeringUpstream(({ body }, count) => {
+    // What the server writes for this vendor.
+    asked.push(body as unknown as Sent)
+    const says = body.tools && count === 1 ? { calls: [{ name: 'weather', input: { city: 'Bern' } }] } : { text: `Answer ${count}.` }
+    return messagesReply({ model: claude, usage: [5, 2], ...says }, body.stream === true)
   })
   return { url, asked }
 }
@@ -181,31 +157,25 @@ anyDatabase('an item that a request references by id', (_fresh, kind) => {
     ['streamed by a host that ends with all items at once', { stream: true }],
   ])("of a reply that arrived %s and that its upstream has lost is a 404 in the caller's dialect", async (_, more) => {
     const message = "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false."
-    let count = 0
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => {
-        count++
-        if (count > 1)
-          return json(response, 404, { error: { message, type: 'invalid_request_error', param: 'input', code: null } })
-        const made = {
-          ...{ id: 'resp_1', object: 'response', status: 'completed', model },
-          output: [{ type: 'reasoning', id: 'rs_1', summary: [] }],
-          usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
-        }
-        if (!('stream' in more)) return json(response, 200, made)
-        const events = [
-          { type: 'response.created', response: { ...made, status: 'in_progress', output: [], usage: null } },
-          { type: 'response.completed', response: made },
-        ]
-        response.writeHead(200, { 'content-type': 'text/event-stream' })
-        response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
-      })
+    const error = { message, type: 'invalid_request_error', param: 'input', code: null }
+    const made = {
+      ...{ id: 'resp_1', object: 'response', status: 'completed', model },
+      output: [{ type: 'reasoning', id: 'rs_1', summary: [] }],
+      usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
+    }
+    const events = [
+      { type: 'response.created', response: { ...made, status: 'in_progress', output: [], usage: null } },
+      { type: 'response.completed', response: made },
+    ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    const { url, heard } = await answeringUpstream((_, count) => {
+      if (count > 1) return { json: { error }, status: 404 }
+      return 'stream' in more ? events.join('') : { json: made }
     })
     const { server, ask } = await stage(kind, url)
     await ask({ model, input: 'Hi', ...more }, path)
     const answer = await ask({ model, input: [reference('rs_1')] }, path)
     expect([answer.status, JSON.parse(answer.text).error.message]).toEqual([404, expect.stringContaining(message)])
-    expect(count).toBe(2)
+    expect(heard).toHaveLength(2)
     await requireBalancedBooks(server)
   })
 })

@@ -4,7 +4,7 @@ import { expireMissingEndpoints } from '../../src/server/gateway/channels/missin
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask as askAt, completion, event, eventually, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
+import { answeringUpstream, ask as askAt, completion, event, eventually, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
 
 const sharedStage = sharedStages()
 
@@ -16,20 +16,12 @@ const embedding = 'text-embedding-3-small'
 async function chatHost(missing: { status: number; type?: string; text: (path: string) => string }) {
   const asked: string[] = []
   const state = { missing }
-  const url = await httpUpstream(async (request, response) => {
-    let body = ''
-    for await (const chunk of request) body += chunk
-    const path = request.url ?? ''
+  const { url } = await answeringUpstream(({ path, body }) => {
     asked.push(path)
-    if (!path.endsWith('/chat/completions')) {
-      const { status, type = 'text/html', text } = state.missing
-      response.writeHead(status, { 'content-type': type }).end(text(path))
-    } else if (JSON.parse(body).stream) {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.end(piece('four five six') + piece('', 'stop') + event('[DONE]'))
-    } else {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
-    }
+    if (path.endsWith('/chat/completions'))
+      return body.stream ? piece('four five six') + piece('', 'stop') + event('[DONE]') : completion()
+    const { status, type = 'text/html', text } = state.missing
+    return { status, type, bytes: text(path) }
   })
   return { url, asked, state }
 }

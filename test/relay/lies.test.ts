@@ -7,30 +7,15 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
-import {
-  answerBytes,
-  chat,
-  claude,
-  completion,
-  event,
-  httpUpstream,
-  model,
-  piece,
-  settledCharges,
-  tcpUpstream,
-  upstreamKey,
-} from './stage.ts'
+import { answerBytes, answeringUpstream, chat, claude, completion, event, httpUpstream, model, piece, settledCharges, tcpUpstream, upstreamKey } from './stage.ts'
 
 const sharedStage = sharedStages()
 const retryingStage = sharedStages('sqlite', { RetryTimes: 1 })
 const sse = 'text/event-stream'
 
 /** An upstream that always answers with these bytes. */
-const replying = (body: string | Buffer, type = 'application/json', headers: Record<string, string> = {}, status = 200) =>
-  httpUpstream((request, response) => {
-    request.resume()
-    response.writeHead(status, { 'content-type': type, ...headers }).end(body)
-  })
+const replying = async (bytes: string | Buffer, type = 'application/json', headers: Record<string, string> = {}, status = 200) =>
+  (await answeringUpstream({ bytes, type, headers, status })).url
 
 const dataOf = (text: string) =>
   text

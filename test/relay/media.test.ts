@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { httpUpstream, stage } from './stage.ts'
+import { answeringUpstream, stage } from './stage.ts'
 
 /** A second of silence, 8,000 bytes a second. */
 function wav(seconds: number): Buffer<ArrayBuffer> {
@@ -33,20 +33,14 @@ anyDatabase('calls other than conversations', (_fresh, kind) => {
     onStage: (url: string, channel: Record<string, unknown>) => ReturnType<typeof stage> = sharedStage,
   ) {
     const asked: { path: string; type: string; body: Buffer }[] = []
-    const url = await httpUpstream((request, response) => {
-      const chunks: Buffer[] = []
-      request.on('data', (chunk: Buffer) => chunks.push(chunk))
-      request.on('end', async () => {
-        const body = Buffer.concat(chunks)
-        const type = String(request.headers['content-type'])
-        asked.push({ path: request.url ?? '', type, body })
-        const form = type.startsWith('multipart/')
-          ? await new Response(body, { headers: { 'content-type': type } }).formData()
-          : undefined
-        const { type: replyType, body: reply } = answer(request.url ?? '', form)
-        response.writeHead(200, { 'content-type': replyType })
-        response.end(reply)
-      })
+    const { url } = await answeringUpstream(async ({ path, headers, bytes: body }) => {
+      const type = String(headers['content-type'])
+      asked.push({ path, type, body })
+      const form = type.startsWith('multipart/')
+        ? await new Response(body, { headers: { 'content-type': type } }).formData()
+        : undefined
+      const { type: replyType, body: bytes } = answer(path, form)
+      return { bytes, type: replyType }
     })
     return { ...(await onStage(url, { models })), asked }
   }

@@ -6,7 +6,7 @@ import { jobNamed } from '../../src/server/watch/jobs/table.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { tunnelTo } from '../helpers/tunnel.ts'
-import { ask, chat, completion, httpUpstream, settledCharges, stage } from './stage.ts'
+import { answeringUpstream, ask, chat, completion, settledCharges, stage } from './stage.ts'
 
 const old = 'gpt-5'
 const next = 'gpt-6.1-sol'
@@ -19,25 +19,17 @@ const signal = new AbortController().signal
 async function ending(kind: 'sqlite' | 'postgres', nowMs: number, options: Record<string, unknown> = {}) {
   const clock = { nowMs }
   const asked: string[] = []
-  const url = await httpUpstream((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const body = Buffer.concat(chunks).toString()
-      response.writeHead(200, { 'content-type': 'application/json' })
-      if (request.url?.endsWith('/models')) {
-        const data = [
-          { id: old, shutdown_date: '2026-12-11' },
-          { id: next, shutdown_date: null },
-          { id: 'other', shutdown_date: '2027-05-01' },
-        ]
-        response.end(JSON.stringify({ object: 'list', data }))
-        return
-      }
-      const { model } = JSON.parse(body)
-      asked.push(model)
-      response.end(completion({ model, usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 } }))
-    })
+  const { url } = await answeringUpstream(({ path, body }) => {
+    if (path.endsWith('/models')) {
+      const data = [
+        { id: old, shutdown_date: '2026-12-11' },
+        { id: next, shutdown_date: null },
+        { id: 'other', shutdown_date: '2027-05-01' },
+      ]
+      return { json: { object: 'list', data } }
+    }
+    asked.push(String(body.model))
+    return completion({ model: body.model, usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 } })
   })
   const setting = await tunnelTo(url)
   const staged = await stage(kind, 'http://api.openai.com', {
@@ -118,11 +110,7 @@ eachDatabase('a model that ends', (_fresh, kind) => {
 
   it('is not replaced while a channel without a known end serves it', async () => {
     const { server, ask: send, asked, token } = await ending(kind, day, { ModelReplacements: { [old]: next } })
-    const url = await httpUpstream((request, response) => {
-      request.resume()
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(completion({ model: old }))
-    })
+    const { url } = await answeringUpstream(completion({ model: old }))
     await addChannel(server, { url, models: old, priority: 10 })
     const answer = await send(chat({ model: old }))
     expect([answer.headers.has('sunset'), asked, token.id > 0]).toEqual([false, [], true])

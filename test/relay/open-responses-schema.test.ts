@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { requireEvent, responseResource } from '../helpers/open-responses.ts'
-import { claude, httpUpstream, model, stage } from './stage.ts'
+import { answeringUpstream, claude, model, stage } from './stage.ts'
 
 type Data = Record<string, unknown>
 
@@ -106,19 +106,13 @@ describe.each(Object.entries(upstreams))(
   'a response over %s, validated by the schema of Open Responses',
   (_, { channel, path, whole, events }) => {
     async function open() {
-      const asked: Data[] = []
-      const url = await httpUpstream(async (incoming, response) => {
-        let text = ''
-        for await (const chunk of incoming) text += chunk
-        asked.push(JSON.parse(text))
-        const isStreamed = JSON.parse(text).stream === true || incoming.url?.includes('stream')
-        response.writeHead(200, { 'content-type': isStreamed ? 'text/event-stream' : 'application/json' })
-        const named = (data: Data) => (typeof data.type === 'string' ? `event: ${data.type}\n` : '')
-        if (!isStreamed) response.end(JSON.stringify(whole))
-        else response.end((events as readonly Data[]).map((data) => `${named(data)}data: ${JSON.stringify(data)}\n\n`).join(''))
-      })
+      const named = (data: Data) => (typeof data.type === 'string' ? `event: ${data.type}\n` : '')
+      const stream = (events as readonly Data[]).map((data) => `${named(data)}data: ${JSON.stringify(data)}\n\n`).join('')
+      const { url } = await answeringUpstream(({ path: at, body }) =>
+        body.stream === true || at.includes('stream') ? stream : { json: whole },
+      )
       const { ask, server } = await stage('sqlite', `${url}${path}`, { channel })
-      return { asked, server, ask: (more: Data) => ask({ model: channel.models, ...request, ...more }, '/v1/responses') }
+      return { server, ask: (more: Data) => ask({ model: channel.models, ...request, ...more }, '/v1/responses') }
     }
 
     it("is complete: with the request's sampling and user, or their defaults, and the time of its end", async () => {
@@ -156,15 +150,9 @@ describe.each(Object.entries(upstreams))(
 
 it('penalties of a Responses caller reach a Chat upstream', async () => {
   const { channel, path, whole } = upstreams['Chat alone']
-  const asked: Data[] = []
-  const url = await httpUpstream(async (incoming, response) => {
-    let text = ''
-    for await (const chunk of incoming) text += chunk
-    asked.push(JSON.parse(text))
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole))
-  })
+  const { url, heard } = await answeringUpstream({ json: whole })
   const { ask } = await stage('sqlite', `${url}${path}`, { channel })
   const answer = await ask({ model, ...request, ...steered, reasoning: undefined }, '/v1/responses')
   expect(answer.status).toBe(200)
-  expect(asked[0]).toMatchObject({ presence_penalty: 0.25, frequency_penalty: -0.25 })
+  expect(heard[0]?.body).toMatchObject({ presence_penalty: 0.25, frequency_penalty: -0.25 })
 })

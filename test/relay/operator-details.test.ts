@@ -4,7 +4,7 @@ import type { Log } from '../../src/contract/entities/log.ts'
 import { addChannel } from '../helpers/seed.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { sharedStages } from './shared-stage.ts'
-import { chat, claude, event, eventually, httpUpstream, model, piece, tcpUpstream, upstreamKey } from './stage.ts'
+import { answeringUpstream, chat, claude, event, eventually, httpUpstream, model, piece, tcpUpstream, upstreamKey } from './stage.ts'
 
 /**
  * Sentences as vendors and hosts send them, with addresses, accounts and mail addresses of the operator. The caller and the owner of
@@ -223,10 +223,7 @@ it.each([
   ['a status line of HTTP/2', 'HTTP/2.0 200'],
 ])('an upstream that sends %s and waits is a failed attempt, and the next channel answers', async (_title, greeting) => {
   const silent = await tcpUpstream((socket) => void socket.on('data', () => socket.write(greeting, 'latin1')))
-  const good = await httpUpstream((request, response) => {
-    request.resume()
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${piece('four')}${piece('', 'stop')}data: [DONE]\n\n`)
-  })
+  const { url: good } = await answeringUpstream(`${piece('four')}${piece('', 'stop')}data: [DONE]\n\n`)
   const { server, ask, logs } = await retryingStage(silent, { priority: 9 })
   const next = await addChannel(server, { url: good, models: model })
   const { status, text } = await ask(chat({ stream: true }))

@@ -3,7 +3,7 @@ import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { sharedStages } from './shared-stage.ts'
-import { chat, claude, httpUpstream, model } from './stage.ts'
+import { answeringUpstream, chat, claude, model } from './stage.ts'
 
 const sharedStage = sharedStages()
 const retryingStage = sharedStages('sqlite', { RetryTimes: 1 })
@@ -50,13 +50,11 @@ describe('the settings of a channel', () => {
       '/v1/dashboard/billing/usage': { total_usage: 0 },
     }
     let counted = ''
-    const url = await httpUpstream(async (request, response) => {
-      const path = (request.url ?? '').split('?')[0] ?? ''
-      asked.push(`${path} ${request.headers.authorization} ${request.headers['x-team']}`)
-      let text = ''
-      for await (const chunk of request) text += chunk
-      if (text !== '') counted = text
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers[path]))
+    const { url } = await answeringUpstream(({ path, headers, bytes }) => {
+      const [line = ''] = path.split('?')
+      asked.push(`${line} ${headers.authorization} ${headers['x-team']}`)
+      if (bytes.length > 0) counted = bytes.toString()
+      return { json: answers[line] }
     })
     const setting = {
       header_override: { authorization: 'Token {api_key}', 'X-Team': 'blue' },

@@ -3,20 +3,16 @@ import type { ChannelHealth, Overview } from '../../src/contract/entities/call-s
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel } from '../helpers/seed.ts'
-import { ask, chat, completion, eventually, httpUpstream, model, stage } from './stage.ts'
+import { answeringUpstream, ask, chat, completion, eventually, model, stage } from './stage.ts'
 
 eachDatabase('the overview', (_fresh, kind) => {
   it('shows a failing channel with its last error, its circuit breaker and the charges, without waiting for a job', async () => {
-    const failing = await httpUpstream((request, response) => {
-      request.resume().on('end', () => response.writeHead(503).end('{"error":{"message":"overloaded today"}}'))
-    })
+    const { url: failing } = await answeringUpstream({ bytes: '{"error":{"message":"overloaded today"}}', status: 503 })
     const { server, token, channelId } = await stage(kind, failing, { channel: { priority: 2 } })
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
     const body = JSON.stringify(chat())
     for (let calls = 0; calls < 2; calls++) await ask(server, token.key, body)
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(completion()))
-    })
+    const { url } = await answeringUpstream(completion())
     const second = await addChannel(server, { url, models: model, name: 'the second' })
     for (let calls = 0; calls < 4; calls++) await ask(server, token.key, body)
 
@@ -60,9 +56,7 @@ eachDatabase('the overview', (_fresh, kind) => {
 
   it('compares with the period before', async () => {
     const clock = newClock()
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(completion()))
-    })
+    const { url } = await answeringUpstream(completion())
     const { server, token } = await stage(kind, url, { server: { now: () => clock.now() } })
     const call = () => ask(server, token.key, JSON.stringify(chat()))
     for (let calls = 0; calls < 3; calls++) await call()

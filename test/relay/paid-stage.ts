@@ -5,24 +5,18 @@ import { readFactors } from '../../src/contract/log-factors.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { books } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { httpUpstream, stage } from './stage.ts'
+import { answeringUpstream, stage } from './stage.ts'
 
 /**
  * An upstream that answers every request with `reply`, whole or as the events of a stream, and records the bodies of the requests.
  */
 export async function vendor(reply: object | (() => { type: string; text: string })) {
   const asked: Record<string, unknown>[] = []
-  const url = await httpUpstream((request, response) => {
-    let text = ''
-    request.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece
-    })
-    request.on('end', () => {
-      asked.push(JSON.parse(text))
-      const { type, text: body } =
-        typeof reply === 'function' ? reply() : { type: 'application/json', text: JSON.stringify(reply) }
-      response.writeHead(200, { 'content-type': type }).end(body)
-    })
+  const { url } = await answeringUpstream(({ body }) => {
+    asked.push(body)
+    if (typeof reply !== 'function') return { json: reply }
+    const { type, text } = reply()
+    return { bytes: text, type }
   })
   return { url, asked }
 }

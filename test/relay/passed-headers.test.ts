@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
+import { messagesReply } from '../helpers/vendor-replies.ts'
 import { caller as connectCaller } from './realtime-stage.ts'
-import { json } from './responses-vendor.ts'
 import { sharedStages } from './shared-stage.ts'
-import { chat, claude, completion, httpUpstream, model, stage } from './stage.ts'
+import { answeringUpstream, chat, claude, completion, model, stage } from './stage.ts'
 
 const responsePath = '/v1/responses'
 const known = { 'openai-beta': 'responses=experimental', 'x-client-request-id': 'trace-1' }
@@ -14,31 +14,19 @@ const names = ['idempotency-key', ...Object.keys({ ...known, ...codex, ...accoun
 /** An upstream of Responses, Chat and Messages that answers with a turn state, after a number of failures. */
 async function upstream({ failures = 0 } = {}) {
   const asked: Record<string, unknown>[] = []
-  const url = await httpUpstream(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    asked.push(
-      Object.fromEntries(Object.entries(request.headers).filter(([name]) => names.includes(name) || /anthropic/.test(name))),
-    )
-    response.setHeader('x-codex-turn-state', `turn-of-${asked.length}`)
-    response.setHeader('x-other', 'secret')
-    if (asked.length <= failures) return json(response, 500, { error: { message: 'no' } })
-    if (request.url?.includes('/messages'))
-      return json(response, 200, {
-        ...{ id: 'msg_1', type: 'message', role: 'assistant', model: claude, stop_reason: 'end_turn', stop_sequence: null },
-        ...{ content: [{ type: 'text', text: 'Yes.' }], usage: { input_tokens: 3, output_tokens: 1 } },
-      })
-    if (!request.url?.includes('/responses')) {
-      response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
-      return
-    }
+  const { url } = await answeringUpstream(({ path, headers: all, body }, count) => {
+    asked.push(Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name) || /anthropic/.test(name))))
+    const headers = { 'x-codex-turn-state': `turn-of-${count}`, 'x-other': 'secret' }
+    if (count <= failures) return { json: { error: { message: 'no' } }, status: 500, headers }
+    if (path.includes('/messages')) return { bytes: messagesReply({ model: claude, text: 'Yes.', usage: [3, 1] }, false), headers }
+    if (!path.includes('/responses')) return { bytes: completion(), headers }
     const made = {
       ...{ id: 'resp_1', object: 'response', status: 'completed', model, output: [] },
       usage: { input_tokens: 3, output_tokens: 1, total_tokens: 4 },
     }
-    if (!JSON.parse(text).stream) return json(response, 200, made)
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.end(`event: response.completed\ndata: ${JSON.stringify({ type: 'response.completed', response: made })}\n\n`)
+    if (!body.stream) return { json: made, headers }
+    const completed = JSON.stringify({ type: 'response.completed', response: made })
+    return { bytes: `event: response.completed\ndata: ${completed}\n\n`, headers }
   })
   return { url, asked }
 }

@@ -2,9 +2,8 @@ import Anthropic from '@anthropic-ai/sdk'
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
-import { json } from './responses-vendor.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask as askServer, completion, httpUpstream, model } from './stage.ts'
+import { answeringUpstream, ask as askServer, completion, model } from './stage.ts'
 
 const claude = 'claude-3-7-sonnet-20250219'
 const usage = { input_tokens: 10, output_tokens: 2 }
@@ -21,17 +20,18 @@ interface Sent {
 /** A simulated Claude that refuses what the vendor refuses: thinking that is not its own, and calls without the thinking before them. */
 async function claudeUpstream(isOwn: (signature: string) => boolean = (signature) => signature === 'own') {
   const asked: Sent[] = []
-  const url = await httpUpstream(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const body: Sent = JSON.parse(text)
-    asked.push(body)
-    const message = refusalOf(body, isOwn)
-    if (message) return json(response, 400, { type: 'error', error: { type: 'invalid_request_error', message } })
-    return json(response, 200, {
-      ...{ id: 'msg_1', type: 'message', role: 'assistant', model: claude, stop_sequence: null, usage },
-      ...{ content: [{ type: 'text', text: 'Rain.' }], stop_reason: 'end_turn' },
-    })
+  const { url } = await answeringUpstream(({ body }) => {
+    // What the server writes for this vendor.
+    const sent = body as unknown as Sent
+    asked.push(sent)
+    const message = refusalOf(sent, isOwn)
+    if (message) return { json: { type: 'error', error: { type: 'invalid_request_error', message } }, status: 400 }
+    return {
+      json: {
+        ...{ id: 'msg_1', type: 'message', role: 'assistant', model: claude, stop_sequence: null, usage },
+        ...{ content: [{ type: 'text', text: 'Rain.' }], stop_reason: 'end_turn' },
+      },
+    }
   })
   return { url, asked }
 }
@@ -54,18 +54,21 @@ const question = { role: 'user' as const, content: 'How is it in Bern?' }
 const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Bern' } }
 const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'Rain' }] }
 
-/** A vendor of Chat that thinks and calls the tool. */
-const thinker = () =>
-  httpUpstream((request, response) => {
-    const message = {
-      ...{ role: 'assistant', content: null, reasoning_content: 'I look it up.' },
-      tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Bern"}' } }],
-    }
-    request.resume().on('end', () => {
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(completion({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))
-    })
+const thinking = completion({
+    choices: [
+      {
+        index: 0,
+        message: {
+          ...{ role: 'assistant', content: null, reasoning_content: 'I look it up.' },
+          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Bern"}' } }],
+        },
+        finish_reason: 'tool_calls',
+      },
+    ],
   })
+/** A vendor of Chat that thinks and calls the tool. */
+const thinker = async () =>
+  (await answeringUpstream(thinking)).url
 
 anyDatabase('a conversation in Messages that another vendor answered', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)

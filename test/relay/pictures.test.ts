@@ -7,8 +7,8 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { scaledByLoad } from '../helpers/scaled-by-load.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
-import { directStage, openLoopback, type ProgrammedReply, sharedDirectStages } from './direct-stage.ts'
-import { ask as askWith, eventually, httpUpstream, settledCharges, stage } from './stage.ts'
+import { directStage, openLoopback, sharedDirectStages } from './direct-stage.ts'
+import { ask as askWith, eventually, httpUpstream, type ProgrammedReply, settledCharges, stage } from './stage.ts'
 
 const generations = '/v1/images/generations'
 const unitsOfDollar = 500_000

@@ -6,7 +6,7 @@ import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { httpUpstream } from './stage.ts'
+import { answeringUpstream } from './stage.ts'
 
 const test = async (server: TestServer, id: number, model = '') => {
   const answer = await (await server.raw(`POST /api/channel/test/${id}?model=${model}`)).json()
@@ -16,23 +16,12 @@ const channelOf = (server: TestServer, id: number) => server.call<Channel>(`GET 
 const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
 
 /** An upstream that answers each path in its dialect, and records its requests. */
-async function everything() {
-  const asked: { path: string; body: Record<string, unknown>; headers: Record<string, unknown> }[] = []
-  const url = await httpUpstream((request, response) => {
-    let text = ''
-    request.on('data', (chunk) => {
-      text += chunk
-    })
-    request.on('end', () => {
-      const path = request.url ?? ''
-      asked.push({ path, body: JSON.parse(text || '{}'), headers: request.headers })
-      const lists =
-        path.endsWith('/rerank') || path.endsWith('/moderations') ? { results: [] } : { data: [], choices: [], content: [] }
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...lists, usage: {} }))
-    })
+const everything = () =>
+  answeringUpstream(({ path }) => {
+    const lists =
+      path.endsWith('/rerank') || path.endsWith('/moderations') ? { results: [] } : { data: [], choices: [], content: [] }
+    return { json: { ...lists, usage: {} } }
   })
-  return { url, asked }
-}
 
 describe('the test of a channel', () => {
   let server: TestServer
@@ -56,7 +45,7 @@ describe('the test of a channel', () => {
     ['tts-1-hd', '/v1/audio/speech', { input: 'Hi', voice: 'alloy' }],
     ['FunAudioLLM/CosyVoice2-0.5B', '/v1/audio/speech', { voice: 'FunAudioLLM/CosyVoice2-0.5B:alex' }],
   ])('sends %s a request of its kind', async (model, path, body) => {
-    const { url, asked } = await everything()
+    const { url, heard: asked } = await everything()
     const id = await addChannel(server, { url, models: model })
     await test(server, id)
     expect(asked).toMatchObject([{ path, body: { ...body, model } }])
@@ -101,7 +90,7 @@ describe('the test of a channel', () => {
   it.each(['sora-2', 'kling-v2', 'suno-v5', 'gpt-4o-realtime-preview', 'mj_imagine'])(
     'is not possible with %s, which does not count as a failure',
     async (model) => {
-      const { url, asked } = await everything()
+      const { url, heard: asked } = await everything()
       const id = await addChannel(server, { url, models: model })
       expect(await test(server, id)).toMatchObject({ success: false, code: 'channel_not_testable' })
       expect([asked, (await channelOf(server, id)).test_time]).toEqual([[], 0])

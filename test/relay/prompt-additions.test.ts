@@ -6,7 +6,7 @@ import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { eventually, httpUpstream } from './stage.ts'
+import { answeringUpstream, eventually } from './stage.ts'
 import { chat, messages, said, type Vendor, vendors } from './usage-vendors.ts'
 
 /** Prices: 0.075 units for a prompt token of gpt-4o-mini, four times as much for an output token. */
@@ -24,13 +24,9 @@ anyDatabase('a prompt that is longer by the report than the request', (_fresh, k
       channel = {},
     }: { vendor?: Vendor; caller?: Vendor; channel?: Record<string, unknown> } = {},
   ) {
-    const url = await httpUpstream(async (request, response) => {
-      let text = ''
-      for await (const chunk of request) text += chunk
-      const stream = request.url?.includes('stream') || /"stream":\s*true/.test(text)
-      response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' })
-      response.end(vendor.reply([told()], said, stream))
-    })
+    const { url } = await answeringUpstream(({ path, body }) =>
+      vendor.reply([told()], said, path.includes('stream') || body.stream === true),
+    )
     const { model } = vendor
     const staged = await sharedStage(url, { ...vendor.channel, models: model, ...channel })
     const { db } = staged.server.app

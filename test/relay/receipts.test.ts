@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { addToken, books } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, chat, claude, completion, httpUpstream, model, stage } from './stage.ts'
+import { answeringUpstream, ask, chat, claude, completion, model, stage } from './stage.ts'
 
 type Data = Record<string, unknown>
 
@@ -11,11 +11,9 @@ const sharedStage = sharedStages('sqlite', { SelfUseModeEnabled: true })
 /** An upstream with a constant reply, and the requests it received. */
 async function upstream(reply: string) {
   const sent: Data[] = []
-  const url = await httpUpstream(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    sent.push(JSON.parse(text))
-    response.writeHead(200, { 'content-type': 'application/json' }).end(reply)
+  const { url } = await answeringUpstream(({ body }) => {
+    sent.push(body)
+    return reply
   })
   return { url, sent }
 }
@@ -224,13 +222,7 @@ describe('members of embeddings and images dropped for a channel', () => {
     [48, generations, { ...grok, size: '1024x700', style: 'vivid', quality: 'auto' }, 'size, style'],
     [48, generations, { ...grok, size: '1024x1024', quality: 'standard' }, null],
   ])('are named, for type %i at %s with %j: %s; a strict token is refused', async (type, path, body, dropped) => {
-    let sent = 0
-    const url = await httpUpstream((request, response) => {
-      sent++
-      request.resume()
-      const answer = path === embeddings ? vectors : picture
-      response.writeHead(200, { 'content-type': 'application/json' }).end(answer)
-    })
+    const { url, heard } = await answeringUpstream(path === embeddings ? vectors : picture)
     const name = String(body.model)
     const { server, token } = await sharedStage(url, { type, models: name })
     const send = async (key: string) => {
@@ -246,7 +238,7 @@ describe('members of embeddings and images dropped for a channel', () => {
 
     const strict = await addToken(server, { strict_translation: true })
     const refused = await send(strict.key)
-    expect([refused.status, sent]).toEqual(dropped === null ? [200, 2] : [400, 1])
+    expect([refused.status, heard.length]).toEqual(dropped === null ? [200, 2] : [400, 1])
     if (dropped !== null) expect(refused.text).toContain(dropped)
   })
 })
@@ -404,11 +396,9 @@ describe('members of a reply that another protocol lacks', () => {
       { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage },
       { type: 'message_stop' },
     ]
-    const url = await httpUpstream((request, response) => {
-      request.resume()
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.end(events.map((data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`).join(''))
-    })
+    const { url } = await answeringUpstream(
+      events.map((data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`).join(''),
+    )
     const { server, ask: call } = await sharedStage(url, { type: 14, models: claude })
     expect((await call(chat({ model: claude, stream: true }))).text).toContain('Rye.')
     const [row] = (await books(server)).logs

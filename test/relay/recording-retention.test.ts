@@ -4,7 +4,7 @@ import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'
 import { type Member, member } from '../helpers/members.ts'
-import { chat, completion, httpUpstream, stage } from './stage.ts'
+import { answeringUpstream, chat, completion, stage } from './stage.ts'
 
 const day = 86_400
 const megabyte = 1024 * 1024
@@ -114,9 +114,7 @@ eachDatabase('the retention of recordings', (_fresh, kind) => {
 
   it('of a deleted token: its 2 recordings stay with the log of their owner, and only with them, until their age', async () => {
     const clock = newClock()
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(completion()))
-    })
+    const { url } = await answeringUpstream(completion())
     const { server } = await stage(kind, url, { server: { now: () => clock.now() } })
     await server.call('PUT /api/option/', { key: 'RecordingRetentionDays', value: '1' })
     const [ada, eve] = [await member(server, 'ada'), await member(server, 'eve')]

@@ -6,7 +6,7 @@ import { seconds } from '../../src/server/base/lib/time/clock.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel } from '../helpers/seed.ts'
-import { chat, completion, httpUpstream, model, stage, upstreamKey } from './stage.ts'
+import { answeringUpstream, chat, completion, httpUpstream, model, stage, upstreamKey } from './stage.ts'
 
 async function recordToken(server: TestServer, kind: 'token' | 'user', target: number): Promise<void> {
   await server.call('PUT /api/recording/rules', { kind, target, until: seconds(server.app.now()) + 3600 })
@@ -112,12 +112,7 @@ anyDatabase('secrets in recordings', (_fresh, kind) => {
 
   it('a caller who repeats the prompt wherever callers put secrets changes nothing in the bodies', async () => {
     const words = 'please-keep-these-words'
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => {
-        response.writeHead(200, { 'content-type': 'application/json' })
-        response.end(completion({ padding: `${words} ${request.headers.session_id}` }))
-      })
-    })
+    const { url } = await answeringUpstream(({ headers }) => completion({ padding: `${words} ${headers.session_id}` }))
     const { server, token, ask } = await stage(kind, url)
     await recordToken(server, 'token', token.id)
     const told = await ask(chat({ user: words }), `/v1/chat/completions?key=${words}&token=${words}`, {
@@ -146,19 +141,17 @@ anyDatabase('secrets in recordings', (_fresh, kind) => {
     const overridden = 'secret-of-an-override/"1"'
     const pair = 'id-of-zhipu.secretofzhipu'
     const seen: string[] = []
-    const repeats = (status: number) =>
-      httpUpstream((request, response) => {
-        request.resume().on('end', () => {
-          const { authorization = '', 'x-vendor-token': own = '' } = request.headers
-          const made = authorization.replace('Bearer ', '')
-          seen.push(...[made, String(own)].filter((secret) => secret !== ''))
-          const told = [made, own, token.key, token.key.slice(3)].flatMap((one) => [one, encodeURIComponent(String(one))])
-          // The first one is cut by the first slice.
-          const before = 'x'.repeat(sliceLength - JSON.stringify({ error: { message: '' } }).length - 5)
-          response.writeHead(status, { 'content-type': 'application/json', 'x-echo': `of ${made}` })
-          response.end(JSON.stringify({ error: { message: `${before} ${told.join(' ')}` } }))
-        })
+    const repeats = async (status: number) => {
+      const { url } = await answeringUpstream(({ headers: { authorization = '', 'x-vendor-token': own = '' } }) => {
+        const made = authorization.replace('Bearer ', '')
+        seen.push(...[made, String(own)].filter((secret) => secret !== ''))
+        const told = [made, own, token.key, token.key.slice(3)].flatMap((one) => [one, encodeURIComponent(String(one))])
+        // The first one is cut by the first slice.
+        const before = 'x'.repeat(sliceLength - JSON.stringify({ error: { message: '' } }).length - 5)
+        return { json: { error: { message: `${before} ${told.join(' ')}` } }, status, headers: { 'x-echo': `of ${made}` } }
       })
+      return url
+    }
     const { server, token, ask } = await stage(kind, await repeats(503), {
       channel: { priority: 9, setting: JSON.stringify({ header_override: { 'x-vendor-token': overridden } }) },
     })
@@ -179,9 +172,7 @@ anyDatabase('secrets in recordings', (_fresh, kind) => {
   })
 
   it('the session of the playground is masked in its bodies', async () => {
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end(completion()))
-    })
+    const { url } = await answeringUpstream(completion())
     const { server } = await stage(kind, url)
     await recordToken(server, 'user', 1)
     const session = await server.app.sessions.create({ userId: 1, address: '127.0.0.1', userAgent: 'test' })

@@ -10,7 +10,7 @@ import { testMasterKey } from '../helpers/core.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { member } from '../helpers/members.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
-import { chat, completion, httpUpstream, model, piece, stage, upstreamKey } from './stage.ts'
+import { answeringUpstream, chat, completion, httpUpstream, model, piece, stage, upstreamKey } from './stage.ts'
 
 const hour = 3600
 const retries = { key: 'RetryTimes', value: '1' }
@@ -47,28 +47,12 @@ async function openedBytes(server: TestServer): Promise<string> {
     .join('\n')
 }
 
-const answering = (body: string, headers: Record<string, string> = {}) =>
-  httpUpstream((request, response) => {
-    request.resume().on('end', () => {
-      response.writeHead(200, { 'content-type': 'application/json', ...headers })
-      response.end(body)
-    })
-  })
+const answering = async (body: string, headers: Record<string, string> = {}) =>
+  (await answeringUpstream({ bytes: body, headers })).url
 
 anyDatabase('recordings of calls', (_fresh, kind) => {
   it('hold the bytes of both sides as they were sent, the head of each, and the times', async () => {
-    const got: string[] = []
-    const url = await httpUpstream((request, response) => {
-      let text = ''
-      request.setEncoding('utf8').on('data', (data) => {
-        text += data
-      })
-      request.on('end', () => {
-        got.push(text)
-        response.writeHead(200, { 'content-type': 'application/json', 'x-vendor': 'here' })
-        response.end(completion())
-      })
-    })
+    const { url, heard } = await answeringUpstream({ bytes: completion(), headers: { 'x-vendor': 'here' } })
     const { server, token, ask, channelId } = await stage(kind, url)
     await record(server, 'token', token.id)
     const sent = `{ "model": "${model}",  "messages": [{"role":"user","content":"grüße 你好"}] }`
@@ -86,19 +70,14 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
     expect(call.caller.timing.commit_ms).toBeGreaterThanOrEqual(0)
     expect(call.upstream).toHaveLength(1)
     expect(call.upstream[0]).toMatchObject({ channel: channelId, failure: '', request: { url: `${url}/v1/chat/completions` } })
-    expect(call.upstream[0]?.request.body.text).toBe(got[0])
+    expect(call.upstream[0]?.request.body.text).toBe(heard[0]?.bytes.toString())
     expect(call.upstream[0]?.reply?.body.text).toBe(completion())
     expect(call.upstream[0]?.reply?.headers).toContainEqual(['x-vendor', 'here'])
     await requireBalancedBooks(server)
   })
 
   it('hold a stream piece by piece, and every attempt of a call that failed over', async () => {
-    const broken = await httpUpstream((request, response) => {
-      request.resume().on('end', () => {
-        response.writeHead(503, { 'content-type': 'application/json' })
-        response.end('{"error":{"message":"overloaded"}}')
-      })
-    })
+    const { url: broken } = await answeringUpstream({ bytes: '{"error":{"message":"overloaded"}}', status: 503 })
     const pieces = [piece('four'), piece('five'), piece('', 'stop'), 'data: [DONE]\n\n']
     const streaming = await httpUpstream((request, response) => {
       request.resume().on('end', () => {
@@ -126,12 +105,11 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
   })
 
   it('hold no key, token, cookie or password, wherever it occurred', async () => {
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => {
-        response.writeHead(401, { 'content-type': 'application/json', 'set-cookie': 'vendor=cookiesecret123456' })
-        response.end(JSON.stringify({ error: { message: `wrong key ${request.headers.authorization}` } }))
-      })
-    })
+    const { url } = await answeringUpstream(({ headers: { authorization } }) => ({
+      json: { error: { message: `wrong key ${authorization}` } },
+      status: 401,
+      headers: { 'set-cookie': 'vendor=cookiesecret123456' },
+    }))
     const { server, token, ask } = await stage(kind, url)
     await record(server, 'share', 0)
     const secrets = {
@@ -247,12 +225,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
   it('contain the beginning of a long body, decompressed', async () => {
     const long = completion({ padding: 'x'.repeat(5000) })
     const packed = brotliCompressSync(long)
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => {
-        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'br' })
-        response.end(packed)
-      })
-    })
+    const { url } = await answeringUpstream({ bytes: packed, headers: { 'content-encoding': 'br' } })
     const { server, token, ask } = await stage(kind, url)
     await server.call('PUT /api/option/', { key: 'RecordingBodyKilobytes', value: '1' })
     await record(server, 'token', token.id)
@@ -269,9 +242,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
   })
 
   it('contain bytes that are not text as base64', async () => {
-    const url = await httpUpstream((request, response) => {
-      request.resume().on('end', () => response.writeHead(500).end(Buffer.from([0x7b, 0xff, 0xfe, 0x00])))
-    })
+    const { url } = await answeringUpstream({ bytes: Buffer.from([0x7b, 0xff, 0xfe, 0x00]), status: 500 })
     const { server, token, ask } = await stage(kind, url)
     await record(server, 'token', token.id)
     const call = await recordingOf(server, await ask(chat()))

@@ -5,9 +5,7 @@ import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
-import { httpUpstream, settledCharges, stage } from './stage.ts'
-
-type Body = Record<string, unknown> & { input: unknown[]; messages: unknown[]; tools: unknown[] }
+import { answeringUpstream, settledCharges, stage } from './stage.ts'
 
 const fixtureOf = (path: string) => fixture(path).toString()
 const responses = new URL('../../src/server/gateway/protocols/openai-responses/fixtures/', import.meta.url)
@@ -31,14 +29,7 @@ function thoughtAndCall(): string {
 
 /** An upstream that returns these answers one after the other, repeating the last, and records its requests. */
 async function upstreamOf(...answers: string[]) {
-  const asked: { url: string | undefined; body: Body }[] = []
-  const url = await httpUpstream(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    asked.push({ url: request.url, body: JSON.parse(text) })
-    const answer = answers[Math.min(asked.length, answers.length) - 1] ?? ''
-    response.writeHead(200, { 'content-type': answer.startsWith('{') ? 'application/json' : 'text/event-stream' }).end(answer)
-  })
+  const { url, heard: asked } = await answeringUpstream((_, count) => answers[Math.min(count, answers.length) - 1] ?? '')
   return { url, asked }
 }
 
@@ -83,7 +74,7 @@ anyDatabase('Responses, translated', (_fresh, kind) => {
       const input = [question, ...first.output, result] as OpenAI.Responses.ResponseInput
       const second = await client.responses.stream({ ...request, input }).finalResponse()
       expect(second.output_text).not.toBe('')
-      expect(asked.map(({ url }) => url)).toEqual(['/v1/messages', '/v1/messages'])
+      expect(asked.map(({ path }) => path)).toEqual(['/v1/messages', '/v1/messages'])
       expect(asked[1]?.body.messages).toMatchObject([
         { role: 'user' },
         {
@@ -133,7 +124,7 @@ anyDatabase('Responses, translated', (_fresh, kind) => {
     const functions = [{ type: 'function', function: { name: 'get_tide', parameters: tool.parameters } }]
     const body = { model: gpt, messages: [{ role: 'user', content: 'Tide?' }], tools: functions, stream: true }
     const { text } = await ask(body)
-    expect(asked).toMatchObject([{ url: path, body: { store: false, include: ['reasoning.encrypted_content'] } }])
+    expect(asked).toMatchObject([{ path, body: { store: false, include: ['reasoning.encrypted_content'] } }])
     expect(asked[0]?.body.tools).toMatchObject([{ type: 'function', name: 'get_tide' }])
     const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data ?? ''))
     expect(chunks.map((chunk) => chunk.choices[0]?.finish_reason).filter(Boolean)).toEqual(['tool_calls'])
@@ -141,7 +132,7 @@ anyDatabase('Responses, translated', (_fresh, kind) => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
 
     await ask({ ...body, tools: undefined })
-    expect(asked[1]?.url).toBe('/v1/chat/completions')
+    expect(asked[1]?.path).toBe('/v1/chat/completions')
     expect((await books(server)).logs[0]).toMatchObject({ prompt_tokens: 30, completion_tokens: 9 })
   })
 })

@@ -8,7 +8,7 @@ import { StreamInterceptor } from '../../src/server/gateway/relay/response/sse-i
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, httpUpstream, model, settledCharges } from './stage.ts'
+import { answeringUpstream, ask, model, settledCharges } from './stage.ts'
 
 const folder = new URL('../../src/server/gateway/protocols/openai-responses/fixtures/', import.meta.url)
 const streams = readdirSync(folder).filter((name) => name.endsWith('.sse'))
@@ -21,20 +21,8 @@ const eventsOf = (text: string) =>
   [...text.matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)].map(([, name, data]) => ({ name, data: JSON.parse(data ?? '') }))
 
 /** An upstream that answers every call with this body, in chunks that split every event, and records its requests. */
-async function upstream(body: string, type = 'text/event-stream', status = 200) {
-  const asked: { url: string | undefined; body: Record<string, unknown> }[] = []
-  const url = await httpUpstream(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    asked.push({ url: request.url, body: JSON.parse(text) })
-    response.writeHead(status, { 'content-type': type })
-    const bytes = Buffer.from(body)
-    for (let at = 0; at < bytes.length; at += 701) {
-      response.write(bytes.subarray(at, at + 701))
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    response.end()
-  })
+async function upstream(bytes: string, type = 'text/event-stream', status = 200) {
+  const { url, heard: asked } = await answeringUpstream({ bytes, type, status, size: 701 })
   return { url, asked }
 }
 
@@ -136,7 +124,7 @@ anyDatabase('a call of Responses', (_fresh, kind) => {
     const answer = await ask(body, path)
     expect(answer.text).toBe(text)
     expect(answer.headers.get('content-type')).toContain('text/event-stream')
-    expect(asked).toEqual([{ url: path, body }])
+    expect(asked.map(({ path: asks, body: sent }) => [asks, sent])).toEqual([[path, body]])
 
     expect(await settledCharges(server)).toHaveLength(1)
     const { logs } = await books(server)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { chat, completion, event, httpUpstream, piece } from './stage.ts'
+import { answeringUpstream, chat, completion, event, piece } from './stage.ts'
 
 /** A model with reasoning, unlike the default one. */
 const claude = 'claude-3-7-sonnet-20250219'
@@ -14,25 +14,14 @@ anyDatabase('a refusal that a changed request avoids', (_fresh, kind) => {
 
   /** A stage in front of an upstream that answers as programmed, with a reply or a refusal. */
   async function open(
-    answer: (body: Record<string, unknown>, count: number) => { refuse: string } | { reply: string; type?: string },
+    answer: (body: Record<string, unknown>, count: number) => { refuse: string } | { reply: string },
     channel: Record<string, unknown> = {},
   ) {
     const bodies: Record<string, unknown>[] = []
-    const url = await httpUpstream((request, response) => {
-      let text = ''
-      request.on('data', (chunk: Buffer) => {
-        text += chunk
-      })
-      request.on('end', () => {
-        const body = JSON.parse(text) as Record<string, unknown>
-        bodies.push(body)
-        const told = answer(body, bodies.length)
-        const isRefused = 'refuse' in told
-        response.writeHead(isRefused ? 400 : 200, {
-          'content-type': isRefused ? 'application/json' : (told.type ?? 'application/json'),
-        })
-        response.end(isRefused ? refusal(told.refuse) : told.reply)
-      })
+    const { url } = await answeringUpstream(({ body }, count) => {
+      bodies.push(body)
+      const told = answer(body, count)
+      return 'refuse' in told ? { bytes: refusal(told.refuse), status: 400 } : { bytes: told.reply }
     })
     return { ...(await sharedStage(url, channel)), bodies }
   }
@@ -41,7 +30,7 @@ anyDatabase('a refusal that a changed request avoids', (_fresh, kind) => {
     const { ask, bodies, server } = await open((body) =>
       body.stream_options
         ? { refuse: 'stream_options: Extra inputs are not permitted' }
-        : { reply: piece('four') + piece('', 'stop') + event('[DONE]'), type: 'text/event-stream' },
+        : { reply: piece('four') + piece('', 'stop') + event('[DONE]') },
     )
     for (let times = 0; times < 2; times++) {
       const answer = await ask(chat({ stream: true }))

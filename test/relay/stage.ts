@@ -1,5 +1,6 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http'
 import { connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import type { Rule } from '../../src/server/gateway/limits/rule.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
@@ -62,6 +63,69 @@ export async function askWithRetry(...given: Parameters<typeof ask>): ReturnType
 export function httpUpstream(listener: RequestListener): Promise<string> {
   const server = createServer(listener)
   return listeningInTest(server)
+}
+
+/** A request that an upstream got. */
+export interface Heard {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly bytes: Buffer
+  /** The parsed JSON; an empty object for any other content. */
+  readonly body: Record<string, unknown>
+}
+
+interface ReplyMore {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** The content type, if it is neither JSON nor a stream of events. */
+  readonly type?: string
+  /** The size of the pieces in which the reply is sent. */
+  readonly size?: number
+}
+
+/** A reply as JSON or as bytes, of which a text may be alone. When it is undefined, the upstream never answers. */
+export type ProgrammedReply =
+  | string
+  | (ReplyMore & { readonly json: unknown })
+  | (ReplyMore & { readonly bytes: string | Buffer })
+  | undefined
+
+export type Answer = (heard: Heard, count: number) => ProgrammedReply | Promise<ProgrammedReply>
+
+/** An HTTP upstream that reads each request, records it and answers it. */
+export async function answeringUpstream(answer: ProgrammedReply | Answer): Promise<{ url: string; heard: Heard[] }> {
+  const heard: Heard[] = []
+  const url = await httpUpstream(async (request, response) => {
+    // A caller may leave.
+    const bytes = await buffer(request).catch(() => undefined)
+    if (!bytes) return
+    const isJson = String(request.headers['content-type']).includes('json') && bytes.length > 0
+    const one: Heard = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      bytes,
+      body: isJson ? JSON.parse(bytes.toString()) : {},
+    }
+    heard.push(one)
+    const reply = typeof answer === 'function' ? await answer(one, heard.length) : answer
+    if (reply !== undefined) await send(response, typeof reply === 'string' ? { bytes: reply } : reply)
+  })
+  return { url, heard }
+}
+
+async function send(response: ServerResponse, reply: Exclude<ProgrammedReply, string | undefined>): Promise<void> {
+  const { status = 200, headers, size = Number.POSITIVE_INFINITY } = reply
+  const text = 'json' in reply ? JSON.stringify(reply.json) : reply.bytes
+  const isEvents = typeof text === 'string' && /^(?:data|event):/.test(text)
+  response.writeHead(status, { 'content-type': reply.type ?? (isEvents ? 'text/event-stream' : 'application/json'), ...headers })
+  const bytes = Buffer.from(text)
+  for (let at = 0; size < bytes.length && at < bytes.length; at += size) {
+    response.write(bytes.subarray(at, at + size))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  response.end(size < bytes.length ? undefined : bytes)
 }
 
 /** A TCP upstream: `talk` is called with each connection. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addToken, books } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, chat, claude, completion, httpUpstream, model, stage } from './stage.ts'
+import { answeringUpstream, ask, chat, claude, completion, model, stage } from './stage.ts'
 
 const reply = {
   id: 'msg_1',
@@ -19,13 +19,7 @@ const many = (count: number) => Object.fromEntries(Array.from({ length: count },
 
 anyDatabase('a request that another protocol cannot carry completely', (_fresh, kind) => {
   it('names its losses in a header and in the log; a strict token is refused before any upstream call', async () => {
-    let asked = 0
-    const url = await httpUpstream((request, response) => {
-      asked++
-      request.resume()
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(reply))
-    })
+    const { url, heard } = await answeringUpstream({ json: reply })
     const { server, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
     const lossy = chat({ model: claude, seed: 7, logit_bias: { 50256: -100 } })
 
@@ -46,7 +40,7 @@ anyDatabase('a request that another protocol cannot carry completely', (_fresh, 
     const refused = await ask(server, strict.key, lossy)
     expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, 'unsupported_parameter'])
     expect(JSON.parse(refused.text).error.message).toContain('logit_bias')
-    expect(asked).toBe(2)
+    expect(heard).toHaveLength(2)
     const whole = await ask(server, strict.key, chat({ model: claude }))
     expect([whole.status, whole.headers.get('x-sluice-dropped')]).toEqual([200, null])
   })
@@ -141,12 +135,7 @@ describe('nested members that another protocol cannot represent', () => {
   ]
 
   it('are named, and a strict token refuses each of them', async () => {
-    let asked = 0
-    const url = await httpUpstream((request, response) => {
-      asked++
-      request.resume()
-      response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
-    })
+    const { url, heard } = await answeringUpstream(completion())
     // A host with only Chat, of another vendor: its requests are rewritten from every dialect, Chat's own included.
     const foreign = { type: 8, models: model }
     const { server, token } = await sharedStage(`${url}/v1/chat/completions`, foreign)
@@ -160,9 +149,9 @@ describe('nested members that another protocol cannot represent', () => {
         const answer = await ask(at, token.key, body, paths[dialect])
         expect([name, answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([name, 200, name])
       }
-      const before = asked
+      const before = heard.length
       const refused = await ask(at, (isChat ? strictOwn : strict).key, body, paths[dialect])
-      expect([name, refused.status, asked]).toEqual([name, 400, before])
+      expect([name, refused.status, heard.length]).toEqual([name, 400, before])
       expect(refused.text).toContain(name)
     }
     const { logs } = await books(server)
@@ -171,10 +160,7 @@ describe('nested members that another protocol cannot represent', () => {
   })
 
   it('are not reported when they only repeat other members', async () => {
-    const url = await httpUpstream((request, response) => {
-      request.resume()
-      response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
-    })
+    const { url } = await answeringUpstream(completion())
     const { server } = await sharedStage(`${url}/v1/chat/completions`, { type: 8, models: model })
     const strict = await addToken(server, { strict_translation: true })
     const history = [

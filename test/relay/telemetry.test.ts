@@ -9,7 +9,7 @@ import { testLogger } from '../helpers/logger.ts'
 import { otlpCollector } from '../helpers/otlp.ts'
 import { addChannel } from '../helpers/seed.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
-import { ask, chat, completion, event, eventually, httpUpstream, model, piece, stage, upstreamKey } from './stage.ts'
+import { answeringUpstream, ask, chat, completion, event, eventually, httpUpstream, model, piece, stage, upstreamKey } from './stage.ts'
 
 const usage = {
   prompt_tokens: 11,
@@ -34,15 +34,10 @@ const streamed =
 /** An upstream that answers whole, in a stream, or with `refusal`, and records the headers that it received. */
 async function upstream(refusal?: { status: number; body: string }) {
   const got: IncomingHttpHeaders[] = []
-  const url = await httpUpstream((request, response) => {
-    got.push(request.headers)
-    let body = ''
-    request.on('data', (chunk) => (body += chunk))
-    request.on('end', () => {
-      if (refusal) response.writeHead(refusal.status).end(refusal.body)
-      else if (body.includes('"stream":true')) response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamed)
-      else response.writeHead(200, { 'content-type': 'application/json' }).end(completion())
-    })
+  const { url } = await answeringUpstream(({ headers, body }) => {
+    got.push(headers)
+    if (refusal) return { bytes: refusal.body, status: refusal.status }
+    return body.stream === true ? streamed : completion()
   })
   return { url, got }
 }

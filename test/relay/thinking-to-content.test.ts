@@ -1,14 +1,10 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
-import { chat, completion, event, httpUpstream, piece, stage } from './stage.ts'
+import { answeringUpstream, chat, completion, event, piece, stage } from './stage.ts'
 
 anyDatabase('an answer that the settings of its channel change', (_fresh, kind) => {
   async function answerOf(channel: Record<string, unknown>, body: unknown, reply = completion()) {
-    const url = await httpUpstream((request, response) => {
-      request.resume()
-      response.writeHead(200, { 'content-type': 'application/json' })
-      response.end(reply)
-    })
+    const { url } = await answeringUpstream(reply)
     const { ask } = await stage(kind, url, { channel })
     const answer = await ask(body)
     expect(answer.status).toBe(200)
@@ -34,10 +30,7 @@ anyDatabase('an answer that the settings of its channel change', (_fresh, kind) 
       choices: [{ index: 0, delta: { content: 'four', mood: 'calm' }, finish_reason: null }],
     }
     for (const force_format of [true, false]) {
-      const url = await httpUpstream((request, response) => {
-        request.resume()
-        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(event(extra) + piece('', 'stop') + event('[DONE]'))
-      })
+      const { url } = await answeringUpstream(event(extra) + piece('', 'stop') + event('[DONE]'))
       const { ask } = await stage(kind, url, { channel: { setting: setting({ force_format }) } })
       const { text } = await ask(chat({ stream: true }))
       expect(text).toContain('"content":"four"')

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startServer } from '../helpers/app.ts'
 import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
-import { ask as askServer, httpUpstream, claude as model, stage } from './stage.ts'
+import { answeringUpstream, ask as askServer, claude as model, stage } from './stage.ts'
 
 const path = '/v1/messages'
 const request = {
@@ -35,13 +35,9 @@ const events = [
 
 async function upstream(status: number, answer: object) {
   const asked: Record<string, unknown>[] = []
-  const url = await httpUpstream(async (incoming, response) => {
-    let text = ''
-    for await (const chunk of incoming) text += chunk
-    asked.push(JSON.parse(text))
-    const isStreamed = asked.at(-1)?.stream === true
-    response.writeHead(status, { 'content-type': isStreamed ? 'text/event-stream' : 'application/json' })
-    response.end(isStreamed ? events : JSON.stringify(answer))
+  const { url } = await answeringUpstream(({ body }) => {
+    asked.push(body)
+    return body.stream === true ? { bytes: events, status } : { json: answer, status }
   })
   return { url, asked }
 }

@@ -1,17 +1,11 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel } from '../helpers/seed.ts'
-import { chat, claude, httpUpstream, stage } from './stage.ts'
+import { answeringUpstream, chat, claude, stage } from './stage.ts'
 
 anyDatabase('settings of the operator for models of a vendor', (_fresh, kind) => {
   it('apply to upstream calls: API versions of Gemini models, headers of Claude models', async () => {
-    const asked: { url: string; headers: Record<string, unknown> }[] = []
-    const url = await httpUpstream((request, response) => {
-      asked.push({ url: request.url ?? '', headers: request.headers })
-      request.resume()
-      response.writeHead(500)
-      response.end()
-    })
+    const { url, heard } = await answeringUpstream({ bytes: '', status: 500 })
     const { server, ask } = await stage(kind, url, { channel: { type: 24, models: 'gemini-2.0-flash,gemini-1.0-pro' } })
     await addChannel(server, { url, type: 14, models: claude })
     await addChannel(server, { url, type: 24, models: 'gemini-1.5-pro', other: 'v2' })
@@ -22,10 +16,10 @@ anyDatabase('settings of the operator for models of a vendor', (_fresh, kind) =>
     await server.call('PUT /api/option/', { key: 'claude.model_headers_settings', value: JSON.stringify(headers) })
 
     for (const model of ['gemini-2.0-flash', 'gemini-1.0-pro', 'gemini-1.5-pro', claude]) await ask(chat({ model }))
-    const [flash, old, own, anthropic] = asked
-    expect(flash?.url).toBe('/v3alpha/models/gemini-2.0-flash:generateContent')
-    expect(old?.url).toBe('/v1beta/models/gemini-1.0-pro:generateContent')
-    expect(own?.url).toBe('/v2/models/gemini-1.5-pro:generateContent')
+    const [flash, old, own, anthropic] = heard
+    expect(flash?.path).toBe('/v3alpha/models/gemini-2.0-flash:generateContent')
+    expect(old?.path).toBe('/v1beta/models/gemini-1.0-pro:generateContent')
+    expect(own?.path).toBe('/v2/models/gemini-1.5-pro:generateContent')
     expect(anthropic?.headers['anthropic-beta']).toBe('one-2025,two-2025')
   })
 })

@@ -1,35 +1,22 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { createServer } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../src/server/base/lib/bytes/sse.ts'
 import { listeningInTest } from '../helpers/listening.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { chat, httpUpstream, model } from './stage.ts'
+import { answeringUpstream, chat, type Heard, model } from './stage.ts'
 
 const sharedStage = sharedStages()
 
-type Asked = { path: string; headers: IncomingHttpHeaders; body: Record<string, unknown> }
-type Answer = { body: string | object; type?: string; status?: number }
+type Reply = { body: string | object; type?: string; status?: number }
 
 /** An upstream that records its requests and answers in chunks that split every frame. */
-async function upstream(answerTo: (asked: Asked, number: number) => Answer) {
-  const asked: Asked[] = []
-  const url = await httpUpstream(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const call = { path: request.url ?? '', headers: request.headers, body: JSON.parse(text) }
-    asked.push(call)
-    const { body, type, status = 200 } = answerTo(call, asked.length)
-    const isText = typeof body === 'string'
-    response.writeHead(status, { 'content-type': type ?? (isText ? 'text/event-stream' : 'application/json') })
-    const bytes = Buffer.from(isText ? body : JSON.stringify(body))
-    for (let at = 0; at < bytes.length; at += 41) {
-      response.write(bytes.subarray(at, at + 41))
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    response.end()
+async function upstream(answerTo: (asked: Heard, number: number) => Reply) {
+  const { url, heard: asked } = await answeringUpstream((one, number) => {
+    const { body, ...more } = answerTo(one, number)
+    return typeof body === 'string' ? { bytes: body, type: 'text/event-stream', size: 41, ...more } : { json: body, size: 41, ...more }
   })
   return { url, asked }
 }

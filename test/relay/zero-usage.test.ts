@@ -3,7 +3,7 @@ import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { httpUpstream } from './stage.ts'
+import { answeringUpstream } from './stage.ts'
 import { chat, prompt, responses, said, type Told, type Vendor, vendors } from './usage-vendors.ts'
 
 anyDatabase('a usage of zeros', (_fresh, kind) => {
@@ -20,11 +20,8 @@ anyDatabase('a usage of zeros', (_fresh, kind) => {
       headers = {},
     }: { stream?: boolean; text?: string; caller?: Vendor; headers?: Record<string, string> } = {},
   ) {
-    const url = await httpUpstream((request, response) => {
-      request.resume()
-      response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json', ...headers })
-      response.end(vendor.reply(told, text, stream))
-    })
+    const type = stream ? 'text/event-stream' : 'application/json'
+    const { url } = await answeringUpstream({ bytes: vendor.reply(told, text, stream), type, headers })
     const { model } = vendor
     const staged = await sharedStage(url, { ...vendor.channel, models: model })
     const action = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
@@ -100,12 +97,8 @@ anyDatabase('a usage of zeros', (_fresh, kind) => {
 
   it('beside vectors is no usage', async () => {
     const embed = async (usage?: object) => {
-      const url = await httpUpstream((request, response) => {
-        request.resume()
-        const data = [{ object: 'embedding', index: 0, embedding: [0.1, 0.2] }]
-        response.writeHead(200, { 'content-type': 'application/json' })
-        response.end(JSON.stringify({ object: 'list', data, model: 'text-embedding-3-small', usage }))
-      })
+      const data = [{ object: 'embedding', index: 0, embedding: [0.1, 0.2] }]
+      const { url } = await answeringUpstream({ json: { object: 'list', data, model: 'text-embedding-3-small', usage } })
       const staged = await sharedStage(url, { models: 'text-embedding-3-small' })
       expect((await staged.ask({ model: 'text-embedding-3-small', input: prompt }, '/v1/embeddings')).status).toBe(200)
       await staged.charged()
