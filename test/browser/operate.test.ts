@@ -283,10 +283,7 @@ it('Enter in the palette waits for the rows that are being looked up', async () 
   const id = await addChannel(stage.server, { url: stage.upstream.url, models: 'babbage-002', name })
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/token')
-  let answer = () => {}
-  const isAllowed = new Promise<void>((resolve) => {
-    answer = resolve
-  })
+  const { promise: isAllowed, resolve: answer } = Promise.withResolvers<void>()
   const isAsked = new Promise<void>((asked) => {
     void page.route(/\/api\/channel\/search/, async (route) => {
       asked()

@@ -115,10 +115,8 @@ eachDatabase('the price of the time', (_fresh, kind) => {
     ['a dearer day', argon, '2026-11-30T23:30:00Z', '2026-12-01T00:00:00Z', units(4, 20)],
   ])('that begins while a call runs is charged, and its hold covers both: %s', async (_what, model, begins, ends, expected) => {
     const { server, upstream, call, at } = await staged(begins)
-    let open = () => {}
-    upstream.state.gate = new Promise((resolve) => {
-      open = resolve
-    })
+    const { promise, resolve: open } = Promise.withResolvers<void>()
+    upstream.state.gate = promise
     const calling = call(model)
     await eventually('the upstream is asked', () => upstream.state.asked === 1)
     at(ends)

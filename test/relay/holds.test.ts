@@ -145,10 +145,7 @@ eachDatabase('every end of a call ends its hold', (_fresh, kind) => {
   })
 
   it('no end of an answer is sent before its charge is durable, and the charge is written when the database is back', async () => {
-    let release: () => void = () => {}
-    const gate = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const { promise: gate, resolve: release } = Promise.withResolvers<void>()
     let arrived = 0
     const url = await httpUpstream(async (request, response) => {
       request.resume()
@@ -285,10 +282,7 @@ describe('time', () => {
   it('an upstream that fails after heartbeats ends the stream with an error, and costs nothing', async () => {
     let aheadMs = 0
     const now = () => Date.now() + aheadMs
-    let fail = () => {}
-    const failing = new Promise<void>((resolve) => {
-      fail = resolve
-    })
+    const { promise: failing, resolve: fail } = Promise.withResolvers<void>()
     const url = await httpUpstream(async (request, response) => {
       request.resume()
       aheadMs = 60_000

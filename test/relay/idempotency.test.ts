@@ -12,10 +12,7 @@ import { answeringUpstream, ask, chat, completion, eventually, model, requestByt
 
 /** Holds replies of an upstream back until it is opened. */
 function gate() {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   const whenOpen =
     (program: Program = {}) =>
     async () => {

@@ -142,10 +142,7 @@ anyDatabase('newer public prices', (_fresh, kind) => {
   it('do not change the price of a call that has begun', async () => {
     const { server, upstream, ask: send } = await priced(published(2, 8))
     await check(server)
-    let go = () => {}
-    const gate = new Promise<void>((resolve) => {
-      go = resolve
-    })
+    const { promise: gate, resolve: go } = Promise.withResolvers<void>()
     let isAsked = false
     upstream.program('*', async () => {
       isAsked = true

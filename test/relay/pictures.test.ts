@@ -32,10 +32,7 @@ anyDatabase('images', (_fresh, kind) => {
   it('[236] several images of a model that makes one per call need several calls, a few at a time; the returned images are charged', async () => {
     let running = 0
     let most = 0
-    let release = () => {}
-    const fiveRun = new Promise<void>((resolve) => {
-      release = resolve
-    })
+    const { promise: fiveRun, resolve: release } = Promise.withResolvers<void>()
     const { server, token, heard } = await sharedStage(
       async (_heard, count) => {
         most = Math.max(most, ++running)

@@ -7,10 +7,7 @@ describe('a slow stream', () => {
   it('[21] [22] [23] gets a heartbeat of its own format while the upstream is silent for minutes, and a whole answer is awaited', async () => {
     let aheadMs = 0
     const now = () => Date.now() + aheadMs
-    let speak = () => {}
-    const speaking = new Promise<void>((resolve) => {
-      speak = resolve
-    })
+    const { promise: speaking, resolve: speak } = Promise.withResolvers<void>()
     const upstream = await upstreamOfTest()
     upstream.program(model, async () => {
       await speaking

@@ -174,11 +174,8 @@ interface Batch {
 }
 
 function newBatch(): Batch {
-  let done = () => {}
-  const sent = new Promise<void>((resolve) => {
-    done = resolve
-  })
-  return { ids: new Set(), sent, done: () => done() }
+  const { promise: sent, resolve: done } = Promise.withResolvers<void>()
+  return { ids: new Set(), sent, done }
 }
 
 /** A batch that could not be sent, with the changes that have come meanwhile. */

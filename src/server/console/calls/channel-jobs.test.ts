@@ -25,10 +25,7 @@ anyDatabase('jobs over all channels', (_fresh, kind) => {
   it('are tested in the background, one run at a time, with progress', async () => {
     const server = await serverOfTest(kind)
     const upstream = await upstreamOfTest()
-    let go = () => {}
-    const gate = new Promise<void>((resolve) => {
-      go = resolve
-    })
+    const { promise: gate, resolve: go } = Promise.withResolvers<void>()
     upstream.program('*', async () => {
       await gate
       return {}

@@ -15,10 +15,7 @@ const codeOf = async (server: TestServer, path: string) => {
 eachDatabase('searches of the log', (_fresh, kind) => {
   it('are refused with 429 when too many run and wait, but not files, other users and other calls', async () => {
     const server = await serverOfTest(kind)
-    let end = () => {}
-    const over = new Promise<void>((resolve) => {
-      end = resolve
-    })
+    const { promise: over, resolve: end } = Promise.withResolvers<void>()
     const left = new AbortController().signal
     const occupying = Array.from({ length: 6 }, (_, at) =>
       server.app.searches.run({ userId: 1, filter: `${at}`, signal: left }, () => over),

@@ -9,10 +9,7 @@ const downloads = Object.entries(allRoutes as Routes).flatMap(([line, { text }])
 
 /** A console on which every download runs until its caller leaves or `end` is called, and the number of those that run. */
 async function consoleOfTest() {
-  let end = () => {}
-  const over = new Promise<void>((resolve) => {
-    end = resolve
-  })
+  const { promise: over, resolve: end } = Promise.withResolvers<void>()
   let running = 0
   async function* pieces() {
     running++

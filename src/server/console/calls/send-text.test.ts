@@ -5,10 +5,7 @@ import { startConsole } from '../../../../test/helpers/console.ts'
 
 /** An admin who downloads an endless file, reading it or not. */
 async function download({ isReading }: { isReading: boolean }) {
-  let end = () => {}
-  const isOver = new Promise<void>((resolve) => {
-    end = resolve
-  })
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
   async function* pieces() {
     try {
       for (;;) {

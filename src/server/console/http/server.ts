@@ -75,10 +75,7 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
   const running = server as unknown as Server
   const beside = sharing ? await listenBeside(running, { host, backlog }) : []
 
-  let giveUp = () => {}
-  const left = new Promise<void>((resolve) => {
-    giveUp = resolve
-  })
+  const { promise: left, resolve: giveUp } = Promise.withResolvers<void>()
   const cut = async () => {
     app.logger.warn({ calls: relay.running + sockets.running }, 'running calls are cut')
     relay.cut()

@@ -229,12 +229,7 @@ async function attemptStream(
 ): Promise<Ended> {
   const { request, channel } = attempt
   const { call } = request
-  let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
-  let unwritten: (error: unknown) => void = () => {}
-  const ended = new Promise<StreamOutcome | 'gone'>((resolve, reject) => {
-    finish = resolve
-    unwritten = reject
-  })
+  const { promise: ended, resolve: finish, reject: unwritten } = Promise.withResolvers<StreamOutcome | 'gone'>()
   const mayBeFile = repliesIn(request) === 'bytes'
   const reply = new StreamReply(call, { adapter, answered: attempt.answered, mayBeFile, now: app.steady, done: finish, unwritten })
   const exchange = exchangeOf(app, target, reply)

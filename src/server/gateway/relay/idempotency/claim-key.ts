@@ -85,10 +85,7 @@ async function leadOthers(
   leading: Leading,
 ): Promise<KeyedCall | undefined> {
   const { call, request, name } = leading
-  let share: (outcome: Outcome) => void = () => {}
-  const shared = new Promise<Outcome>((resolve) => {
-    share = resolve
-  })
+  const { promise: shared, resolve: share } = Promise.withResolvers<Outcome>()
   app.keyedCalls.set(name, shared)
   const end = (outcome: Outcome) => {
     app.keyedCalls.delete(name)
@@ -138,10 +135,7 @@ async function unlessOver<Value>(
   value: Promise<Value>,
   limitMs: number,
 ): Promise<Value | 'over'> {
-  let settle: (what: 'over' | 'late') => void = () => {}
-  const interrupted = new Promise<'over' | 'late'>((resolve) => {
-    settle = resolve
-  })
+  const { promise: interrupted, resolve: settle } = Promise.withResolvers<'over' | 'late'>()
   const limit = app.deadlines.after(Math.max(0, limitMs), () => settle('late'))
   call.onAborted(() => settle('over'))
   const first = await Promise.race([value, interrupted])

@@ -217,12 +217,7 @@ async function streamResponse(app: UpstreamCallParts & PendingChargeParts, strea
   })
   if (target instanceof UpstreamFailure) return call.sendError(withCleanFacts(target, channel).forCaller())
 
-  let finish: (outcome: StreamOutcome | 'gone') => void = () => {}
-  let unwritten: (error: unknown) => void = () => {}
-  const ended = new Promise<StreamOutcome | 'gone'>((resolve, reject) => {
-    finish = resolve
-    unwritten = reject
-  })
+  const { promise: ended, resolve: finish, reject: unwritten } = Promise.withResolvers<StreamOutcome | 'gone'>()
   const reply = new StreamReply(call, { adapter, now: app.steady, done: finish, unwritten })
   const exchange = new HttpExchange(app.deadlines, target, reply)
   reply.attach(exchange)
