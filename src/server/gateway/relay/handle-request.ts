@@ -1,10 +1,9 @@
 import { spliceMembers } from '../../base/lib/bytes/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../../base/lib/time/yield-to-event-loop.ts'
-import type { RelayCaller } from '../../people/tokens/authenticate.ts'
 import { replacementOf } from '../channels/model-replacements.ts'
-import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import { formats } from '../protocols/index.ts'
 import { admitRequest } from './admission/admit-request.ts'
+import type { AdmittedRequest } from './admission/admitted-request.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody, readPlaygroundRequest } from './admission/authenticate.ts'
 import { withinLimits } from './admission/limits.ts'
 import { answerRequest } from './attempt/answer-request.ts'
@@ -39,15 +38,7 @@ export async function handleRelay(app: HandleParts, endpoint: RelayEndpoint, cal
 async function answerCaller(
   app: HandleParts,
   called: RelayEndpoint,
-  {
-    call,
-    caller: arrived,
-    lease,
-  }: {
-    readonly call: ClientExchange
-    readonly caller: RelayCaller
-    readonly lease: RateLimitLease | undefined
-  },
+  { call, caller: arrived, lease }: Pick<AdmittedRequest, 'call' | 'caller' | 'lease'>,
 ): Promise<void> {
   const { isFree = false, continues } = formats[called.format].wire
   const judging = checkBeforeBody(app, call, { caller: arrived, lease, isFree, groupInBody: called.from === 'session' })

@@ -6,7 +6,6 @@ import type { ChannelIndex, RunningChannel } from '../../channels/model-index.ts
 import { replacementOf } from '../../channels/model-replacements.ts'
 import { resolveModel } from '../../channels/select.ts'
 import { upstreamFormat } from '../../channels/upstream-format.ts'
-import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import { countMedia } from '../../protocols/count-media.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
 import type { CountFormat } from '../../protocols/format.ts'
@@ -15,8 +14,9 @@ import { leaveOutVendorTools } from '../../protocols/lost-fields.ts'
 import type { CallerCount } from '../../protocols/token-counts.ts'
 import type { JsonObject, RequestFacts, WireFormat } from '../../protocols/wire-format.ts'
 import { adjustRequest, quirksFor } from '../../providers/adjust-request.ts'
-import { authenticateCall, type CallerParts, checkBeforeBody, type EmptyBalances } from '../admission/authenticate.ts'
 import { authorizeModel, checkPrompt } from '../admission/admit-request.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
+import { authenticateCall, type CallerParts, checkBeforeBody, type EmptyBalances } from '../admission/authenticate.ts'
 import { enterLimits, withinLimits } from '../admission/limits.ts'
 import {
   type ConversationParts,
@@ -60,15 +60,7 @@ export async function handleCount(app: CountParts, endpoint: CountEndpoint, call
 async function answer(
   app: CountParts,
   { format: name, fromPath }: CountEndpoint,
-  {
-    call,
-    caller,
-    lease,
-  }: {
-    readonly call: ClientExchange
-    readonly caller: RelayCaller
-    readonly lease: RateLimitLease | undefined
-  },
+  { call, caller, lease }: Pick<AdmittedRequest, 'call' | 'caller' | 'lease'>,
 ): Promise<void> {
   await checkBeforeBody(app, call, { caller, lease, isFree: true })
   const sent = await call.readBody()

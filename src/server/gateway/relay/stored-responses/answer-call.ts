@@ -2,14 +2,13 @@ import { noUsage } from '../../../../contract/usage.ts'
 import { membersOf, spliceMembers } from '../../../base/lib/bytes/splice-json.ts'
 import { eventsIn } from '../../../base/lib/bytes/sse.ts'
 import { fail } from '../../../base/lib/failure.ts'
-import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
 import type { RunningChannel } from '../../channels/model-index.ts'
 import { resolveModel } from '../../channels/select.ts'
-import type { RateLimitLease } from '../../limits/rate-limit-lease.ts'
 import type { StoredFormat } from '../../protocols/format.ts'
 import { formats, ownStoredForm, storedFormOf } from '../../protocols/index.ts'
 import type { StoredForm } from '../../protocols/stored-form.ts'
 import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
+import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import { enterLimits, withinLimits } from '../admission/limits.ts'
 import type { ConversationParts } from '../conversations/history.ts'
@@ -64,15 +63,7 @@ export async function handleResponse(app: ResponseCallParts, endpoint: ResponseE
 async function answer(
   app: ResponseCallParts,
   { action, id, stored }: ResponseEndpoint,
-  {
-    call,
-    caller,
-    lease,
-  }: {
-    readonly call: ClientExchange
-    readonly caller: RelayCaller
-    readonly lease: RateLimitLease | undefined
-  },
+  { call, caller, lease }: Pick<AdmittedRequest, 'call' | 'caller' | 'lease'>,
 ): Promise<void> {
   const group = caller.tokenGroup || caller.userGroup
   if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
