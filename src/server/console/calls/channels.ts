@@ -1,4 +1,3 @@
-import type { Channel } from '../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import type { Handlers } from '../../../contract/route.ts'
 import type { channelRoutes } from '../../../contract/routes/channels.ts'
@@ -26,7 +25,7 @@ import { checkUpstreamModels } from '../../watch/jobs/check-models.ts'
 import { refreshBalances } from '../../watch/jobs/refresh-balances.ts'
 import { listSweeps } from '../../watch/jobs/sweep.ts'
 import { testChannels } from '../../watch/jobs/test-channels.ts'
-import { type Context, requireCaller } from './context.ts'
+import { type Context, listed, requireCaller } from './context.ts'
 import { refusalOf } from './failures.ts'
 import { startJob } from './start-job.ts'
 
@@ -138,18 +137,6 @@ async function applied<Result>({ app }: Context, change: Promise<Result>): Promi
 /** Scripts that do not specify a form get the one configured for the site. */
 function isPaged({ app }: Context, { paged }: { paged?: boolean | undefined }): boolean {
   return paged ?? app.options.current.ChannelListShape === 'paged'
-}
-
-interface Asked {
-  readonly isPaged: boolean
-  readonly page: number
-  readonly size: number
-}
-
-function listed({ setTotal }: Context, { items, total }: { items: Channel[]; total: number }, { isPaged, page, size }: Asked) {
-  if (isPaged) return { items, total, page, page_size: size }
-  setTotal(total)
-  return items
 }
 
 function by(context: Context) {

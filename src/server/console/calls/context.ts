@@ -44,3 +44,14 @@ export function requireBrowser(context: Context): string {
 export function requireCaller(context: Context): Caller {
   return context.caller ?? fail('not_signed_in')
 }
+
+/** A page of a list, or its rows alone, with the number of all rows in a header, for scripts that do not ask for pages. */
+export function listed<Item>(
+  { setTotal }: Context,
+  { items, total }: { items: Item[]; total: number },
+  { isPaged, page, size }: { readonly isPaged: boolean | undefined; readonly page: number; readonly size: number },
+) {
+  if (isPaged) return { items, total, page, page_size: size }
+  setTotal(total)
+  return items
+}

@@ -4,26 +4,18 @@ import { zeroBased } from '../../base/db/page.ts'
 import { recordExport } from '../../base/options/record-export.ts'
 import { exportDrawings, exportTasks } from '../../gateway/tasks/export.ts'
 import { forOwner, listDrawings, listTasks } from '../../gateway/tasks/lists.ts'
-import { type Context, requireCaller } from './context.ts'
+import { type Context, listed, requireCaller } from './context.ts'
 
 export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
   async 'GET /api/mj/'(context, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
-    const list = await listDrawings(context.app, {
-      filter: { ...filter, upstreamId: mj_id },
-      page: zeroBased(p, page_size),
-      sort,
-    })
-    if (paged) return { ...list, page: p, page_size }
-    context.setTotal(list.total)
-    return list.items
+    const asked = { filter: { ...filter, upstreamId: mj_id }, page: zeroBased(p, page_size), sort }
+    return listed(context, await listDrawings(context.app, asked), { isPaged: paged, page: p, size: page_size })
   },
 
   async 'GET /api/mj/self'(context, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
     const own = { ...filter, ...ofCaller(context), upstreamId: mj_id }
     const { items, total } = await listDrawings(context.app, { filter: own, page: zeroBased(p, page_size), sort })
-    if (paged) return { items: forOwner(items), total, page: p, page_size }
-    context.setTotal(total)
-    return forOwner(items)
+    return listed(context, { items: forOwner(items), total }, { isPaged: paged, page: p, size: page_size })
   },
 
   async 'GET /api/mj/export.csv'(context, { query: { time_zone: timeZone, mj_id, ...filter } }) {
@@ -39,18 +31,14 @@ export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
     exportDrawings(context.app, { filter: { ...filter, ...ofCaller(context), upstreamId: mj_id }, timeZone }),
 
   async 'GET /api/task/'(context, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
-    const list = await listTasks(context.app, { filter: { ...filter, upstreamId: task_id }, page: zeroBased(p, page_size), sort })
-    if (paged) return { ...list, page: p, page_size }
-    context.setTotal(list.total)
-    return list.items
+    const asked = { filter: { ...filter, upstreamId: task_id }, page: zeroBased(p, page_size), sort }
+    return listed(context, await listTasks(context.app, asked), { isPaged: paged, page: p, size: page_size })
   },
 
   async 'GET /api/task/self'(context, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
     const own = { ...filter, ...ofCaller(context), upstreamId: task_id }
     const { items, total } = await listTasks(context.app, { filter: own, page: zeroBased(p, page_size), sort })
-    if (paged) return { items: forOwner(items), total, page: p, page_size }
-    context.setTotal(total)
-    return forOwner(items)
+    return listed(context, { items: forOwner(items), total }, { isPaged: paged, page: p, size: page_size })
   },
 
   async 'GET /api/task/export.csv'(context, { query: { time_zone: timeZone, task_id, ...filter } }) {

@@ -17,16 +17,13 @@ import {
   setTokenStatus,
   type TokenSearch,
 } from '../../people/tokens/tokens.ts'
-import { type Context, requireCaller } from './context.ts'
+import { type Context, listed, requireCaller } from './context.ts'
 
 export const tokenHandlers: Handlers<typeof tokenRoutes, Context> = {
   async 'GET /api/token/'(context, { query }) {
     const page = pageOf(query)
     const asked = { userId: requireCaller(context).id, page, sort: query.sort }
-    const { items, total } = await listTokens(context.app, asked)
-    if (query.paged) return { items, total, page: query.p, page_size: page.limit }
-    context.setTotal(total)
-    return items
+    return listed(context, await listTokens(context.app, asked), { isPaged: query.paged, page: query.p, size: page.limit })
   },
 
   async 'GET /api/token/search'(context, { query }) {
