@@ -7,20 +7,7 @@ import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/se
 import { startTaskPeer } from '../helpers/task-peer.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
-import {
-  askRedis,
-  askWithRetry,
-  chat,
-  completion,
-  countsInRedis,
-  event,
-  eventually,
-  httpUpstream,
-  patient,
-  piece,
-  probe,
-  settledCharges,
-} from './stage.ts'
+import { askRedis, askWithRetry, chat, completion, countsInRedis, event, eventually, httpUpstream, patient, piece, post, probe, settledCharges } from './stage.ts'
 
 const redis = await startRedis()
 afterAll(() => redis?.stop())
@@ -93,12 +80,7 @@ describe.skipIf(!redis)('the limits of a channel over two nodes with Redis', () 
     const aborters: AbortController[] = []
     const stream = async (node: TestServer) => {
       const aborter = new AbortController()
-      const response = await fetch(`${node.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(chat({ model, stream: true })),
-        signal: aborter.signal,
-      })
+      const response = await post(node, key, chat({ model, stream: true }), '/v1/chat/completions', { signal: aborter.signal })
       if (response.status === 200) aborters.push(aborter)
       return response
     }

@@ -8,23 +8,7 @@ import { interruptDatabase } from '../helpers/outage.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
-import {
-  ask,
-  askWithRetry,
-  chat,
-  completion,
-  event,
-  eventually,
-  httpUpstream,
-  model,
-  piece,
-  requestBytes,
-  running,
-  settledCharges,
-  speak,
-  stage,
-  upstreamKey,
-} from './stage.ts'
+import { ask, askWithRetry, chat, completion, event, eventually, httpUpstream, model, piece, post, requestBytes, running, settledCharges, speak, stage, upstreamKey } from './stage.ts'
 
 const sse = { 'content-type': 'text/event-stream' }
 
@@ -294,11 +278,7 @@ describe('time', () => {
     await addChannel(server, { url: other.url, models: model })
     await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
     // The head of the answer is sent with the first heartbeat.
-    const answer = await fetch(`${server.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(chat({ stream: true })),
-    })
+    const answer = await post(server, token.key, chat({ stream: true }))
     fail()
     expect(await answer.text()).toMatch(/^: keep-alive\n\n(: keep-alive\n\n)*data: {"error":.*}\n\n$/)
     expect(other.journal).toHaveLength(0)

@@ -6,19 +6,7 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { isTorture } from '../helpers/torture.ts'
-import {
-  ask,
-  chat,
-  claude,
-  completion,
-  countsInRedis,
-  eventually,
-  httpUpstream,
-  model,
-  patient,
-  settledCharges,
-  stage,
-} from './stage.ts'
+import { ask, chat, claude, completion, countsInRedis, eventually, httpUpstream, model, patient, post, settledCharges, stage } from './stage.ts'
 
 const answering = (text = completion()) =>
   httpUpstream((_request, response) => response.setHeader('content-type', 'application/json').end(text))
@@ -238,12 +226,7 @@ describe('limits of users, groups and tokens', () => {
     const { server } = await stage('sqlite', url)
     const { key } = await addToken(server, { limit_concurrency: 2 })
     const aborter = new AbortController()
-    const gone = fetch(`${server.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(chat()),
-      signal: aborter.signal,
-    }).catch(() => undefined)
+    const gone = post(server, key, chat(), '/v1/chat/completions', { signal: aborter.signal }).catch(() => undefined)
     const staying = ask(server, key, chat())
     await eventually('both run', () => waiting.length === 2)
     const refused = await ask(server, key, chat())

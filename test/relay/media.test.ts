@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { answeringUpstream, stage } from './stage.ts'
+import { answeringUpstream, post, stage } from './stage.ts'
 
 /** A second of silence, 8,000 bytes a second. */
 function wav(seconds: number): Buffer<ArrayBuffer> {
@@ -145,11 +145,7 @@ anyDatabase('calls other than conversations', (_fresh, kind) => {
       path.includes('speech') ? { type: 'audio/mpeg', body: sound } : { type: 'application/json', body: '{}' },
     )
     const send = (body: object) =>
-      fetch(`${server.url}/v1/audio/speech`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      })
+      post(server, token.key, body, '/v1/audio/speech')
     const response = await send({ model: 'tts-1', input: 'four', voice: 'alloy' })
     expect(response.headers.get('content-type')).toBe('audio/mpeg')
     expect(Buffer.from(await response.arrayBuffer()).equals(sound)).toBe(true)

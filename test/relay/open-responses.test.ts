@@ -8,7 +8,7 @@ import { interruptDatabase } from '../helpers/outage.ts'
 import { startProcess } from '../helpers/process.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { vendor } from './responses-vendor.ts'
-import { ask, eventually, model, settledCharges, stage } from './stage.ts'
+import { ask, eventually, model, post, settledCharges, stage } from './stage.ts'
 
 const path = '/v1/responses'
 const body = { model, input: 'Hi', background: true }
@@ -27,14 +27,9 @@ eachDatabase('responses in the background, when a process dies', (fresh, kind) =
     const first = await startProcess(database)
     await first.call('POST /api/channel/', { name: 'test', type: 1, key: 'k'.repeat(20), base_url: provider.url, models: model })
     const token = await first.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })
-    const post = (more: object) =>
-      fetch(first.url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer sk-${token.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ ...body, ...more }),
-      })
-    for (let round = 0; round < 3; round++) expect((await (await post({})).json()).status).toBe('queued')
-    const streamed = await post({ stream: true })
+    const send = (more: object) => post(first, `sk-${token.key}`, { ...body, ...more }, path)
+    for (let round = 0; round < 3; round++) expect((await (await send({})).json()).status).toBe('queued')
+    const streamed = await send({ stream: true })
     await streamed.body?.getReader().read()
     await first.kill('SIGKILL')
 
@@ -84,16 +79,11 @@ it('a background stream sends nothing before its hold is stored, and nothing at 
   const other = new pg.Client({ connectionString: server.database.env.DATABASE_URL })
   await other.connect()
   onTestFinished(() => other.end())
-  const post = () =>
-    fetch(server.url + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...body, stream: true }),
-    })
+  const send = () => post(server, token.key, { ...body, stream: true }, path)
   await other.query('begin')
   await other.query('lock table open_responses in exclusive mode')
   let isTold = false
-  const asked = post().then((response) => {
+  const asked = send().then((response) => {
     isTold = true
     return response
   })
@@ -111,7 +101,7 @@ it('a background stream sends nothing before its hold is stored, and nothing at 
     select pg_advisory_lock(1);
     create function wait() returns trigger language plpgsql as $$ begin perform pg_advisory_xact_lock(1); return new; end $$;
     create trigger wait before insert on open_responses for each row execute function wait()`)
-  const refusing = post()
+  const refusing = send()
   // One of the two writes fails while the other waits.
   await eventually('it is being written down', async () => (await waiting.execute(server.app.db)).rows.length === 1)
   await other.query('select pg_advisory_unlock(1)')

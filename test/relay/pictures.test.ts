@@ -8,7 +8,7 @@ import { scaledByLoad } from '../helpers/scaled-by-load.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
 import { directStage, openLoopback, sharedDirectStages } from './direct-stage.ts'
-import { ask as askWith, eventually, httpUpstream, type ProgrammedReply, settledCharges, stage } from './stage.ts'
+import { ask as askWith, eventually, httpUpstream, post, type ProgrammedReply, settledCharges, stage } from './stage.ts'
 
 const generations = '/v1/images/generations'
 const unitsOfDollar = 500_000
@@ -224,12 +224,7 @@ anyDatabase('images', (_fresh, kind) => {
       models: 'wanx-v1',
     })
     const leaving = new AbortController()
-    const gone = fetch(server.url + generations, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'wanx-v1', prompt: 'a lock', n: 2 }),
-      signal: leaving.signal,
-    })
+    const gone = post(server, token.key, { model: 'wanx-v1', prompt: 'a lock', n: 2 }, generations, { signal: leaving.signal })
     await eventually('the task is asked about', () => heard.some(({ method }) => method === 'GET'))
     leaving.abort()
     await expect(gone).rejects.toThrow()
@@ -250,12 +245,7 @@ anyDatabase('images', (_fresh, kind) => {
     const { server, token } = await stage(kind, url, { channel: { type: 24, models: 'gemini-image' } })
     await server.call('PUT /api/option/', { key: 'ModelPrice', value: JSON.stringify({ 'gemini-image': 0.04 }) })
     const leaving = new AbortController()
-    const gone = fetch(server.url + generations, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'gemini-image', prompt: 'a lock', n: 8 }),
-      signal: leaving.signal,
-    })
+    const gone = post(server, token.key, { model: 'gemini-image', prompt: 'a lock', n: 8 }, generations, { signal: leaving.signal })
     await eventually('five calls are open', () => open === 5)
     leaving.abort()
     await expect(gone).rejects.toThrow()

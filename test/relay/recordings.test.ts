@@ -10,7 +10,7 @@ import { testMasterKey } from '../helpers/core.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { member } from '../helpers/members.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
-import { answeringUpstream, chat, completion, httpUpstream, model, piece, stage, upstreamKey } from './stage.ts'
+import { answeringUpstream, chat, completion, httpUpstream, model, piece, post, stage, upstreamKey } from './stage.ts'
 
 const hour = 3600
 const retries = { key: 'RetryTimes', value: '1' }
@@ -162,11 +162,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
       some_until: 0,
     } satisfies OwnRecording)
     await server.app.recordings.rules.refresh()
-    const response = await fetch(`${server.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer sk-${own.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(chat()),
-    })
+    const response = await post(server, `sk-${own.key}`, chat())
     const told = await response.text()
     await stored(server)
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { eventsIn } from '../../src/server/base/lib/bytes/sse.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { chat, eventually, httpUpstream, model, stage } from './stage.ts'
+import { chat, eventually, httpUpstream, model, post, stage } from './stage.ts'
 
 describe('a slow stream', () => {
   it('[21] [22] [23] gets a heartbeat of its own format while the upstream is silent for minutes, and a whole answer is awaited', async () => {
@@ -15,11 +15,7 @@ describe('a slow stream', () => {
     })
     const { server, token, ask } = await stage('sqlite', upstream.url, { channel: { type: 43 }, server: { now } })
     const begin = (body: object, path = '/v1/chat/completions') =>
-      fetch(server.url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      })
+      post(server, token.key, body, path)
     const messages = [{ role: 'user', content: 'one two three' }]
     const contents = [{ role: 'user', parts: [{ text: 'one two three' }] }]
     const answering = ask(chat())
@@ -68,11 +64,7 @@ describe('a slow stream', () => {
       pump()
     })
     const { server, token } = await stage('sqlite', url)
-    const response = await fetch(`${server.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(chat({ stream: true })),
-    })
+    const response = await post(server, token.key, chat({ stream: true }))
     const reader = response.body?.getReader()
     await reader?.read()
     await new Promise((resolve) => setTimeout(resolve, 1000))

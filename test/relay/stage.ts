@@ -43,12 +43,24 @@ export async function ask(
   path = '/v1/chat/completions',
   headers: Record<string, string> = {},
 ) {
-  const response = await fetch(server.url + path, {
+  const response = await post(server, key, body, path, { headers })
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** Sends a call as JSON, or the bytes that it has. Its answer is not read yet. */
+export function post(
+  server: Pick<TestServer, 'url'>,
+  key: string,
+  body: unknown,
+  path = '/v1/chat/completions',
+  { headers, signal }: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+): Promise<Response> {
+  return fetch(server.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body),
+    ...(signal ? { signal } : {}),
   })
-  return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
 /** Repeats the request while the database was too busy to reserve in time, as on a loaded machine. */

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freshDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
-import { chat, eventually, httpUpstream, model, piece, requestBytes } from '../relay/stage.ts'
+import { chat, eventually, httpUpstream, model, piece, post, requestBytes } from '../relay/stage.ts'
 
 /** More streams at once than a small machine can hold: CROWD of them (5000), in a memory control group of CROWD_MB (512). Needs root and cgroups of version 1. */
 const streams = Number(process.env.CROWD ?? 5000)
@@ -68,11 +68,7 @@ describe.skipIf(!existsSync(`${groups}/cgroup.procs`) || process.getuid?.() !== 
     isOver = true
     const leftAt = performance.now()
     await eventually('an ordinary request is answered', async () => {
-      const answer = await fetch(`${server.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer sk-${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(chat({ stream: true })),
-      })
+      const answer = await post(server, `sk-${key}`, chat({ stream: true }))
       return (await answer.text()).includes('[DONE]')
     })
     const backMs = performance.now() - leftAt

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { memoryGrowth } from '../helpers/process-memory.ts'
-import { httpUpstream, upstreamKey } from '../relay/stage.ts'
+import { httpUpstream, post, upstreamKey } from '../relay/stage.ts'
 
 // The memory cost of media given by URL, measured on a separate server process.
 
@@ -61,11 +61,7 @@ describe.runIf(process.platform === 'linux')('memory of media by address', () =>
       type: 'image_url',
       image_url: { url: `${site}/${Math.random()}${at}-${megabytes}` },
     }))
-    const response = await fetch(`${server.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'gemini-2.0-flash', messages: [{ role: 'user', content: images }] }),
-    })
+    const response = await post(server, key, { model: 'gemini-2.0-flash', messages: [{ role: 'user', content: images }] })
     return { status: response.status, text: await response.text() }
   }
 

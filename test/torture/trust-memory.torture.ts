@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { memoryGrowth as memoryGrowthOfProcess } from '../helpers/process-memory.ts'
-import { httpUpstream, requestBytes, speak, upstreamKey } from '../relay/stage.ts'
+import { httpUpstream, post, requestBytes, speak, upstreamKey } from '../relay/stage.ts'
 import { bodyOf, type FormatPair, formatPairs, paths, post, readAnswer, streams, wholeOf } from '../relay/trust-stage.ts'
 
 // The memory cost of the cases of docs/reference/trust-cases.md, measured on a separate server process.
@@ -101,11 +101,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
     await addChannel('openai', url, 'speech')
     let heard = 0
     const grown = await memoryGrowth(async () => {
-      const response = await fetch(`${server.url}/v1/audio/speech`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ model: 'speech', input: 'hi', voice: 'alloy' }),
-      })
+      const response = await post(server, key, { model: 'speech', input: 'hi', voice: 'alloy' }, '/v1/audio/speech')
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
       const listen = async () => {
         // The DOM types do not declare a body as iterable.
