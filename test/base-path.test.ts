@@ -6,7 +6,7 @@ import { doctorCommand } from '../src/server/run/commands/doctor.ts'
 import { rootPassword, serverOfTest, startServer, type TestServer } from './helpers/app.ts'
 import { testMasterKey } from './helpers/core.ts'
 import { hasNginx, startNginx } from './helpers/nginx.ts'
-import { addChannel, addToken } from './helpers/seed.ts'
+import { addChannel, addToken, setOptions } from './helpers/seed.ts'
 import { runCommand } from './helpers/sluice.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 import { caller } from './relay/realtime-stage.ts'
@@ -52,7 +52,7 @@ describe('below the base path', () => {
   it('a WebSocket is answered, and refused outside of it', async () => {
     const peer = await vendor()
     await addChannel(server, { url: peer.url, models: 'gpt-5' })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ 'gpt-5': 1, [model]: 1 }) })
+    await setOptions(server, { ModelRatio: { 'gpt-5': 1, [model]: 1 } })
     const client = caller(server.url, key, { path: '/v1/responses' })
     await client.opened()
     client.say({ type: 'response.create', model: 'gpt-5', input: 'How is the bread?' })
@@ -103,7 +103,7 @@ describe('below the base path', () => {
     expect(await own.json()).toMatchObject({ success: true })
 
     const secure = await serverOfTest('sqlite', { env: { BASE_PATH: basePath } })
-    await secure.call('PUT /api/option/', { key: 'ServerAddress', value: 'https://site.test' })
+    await setOptions(secure, { ServerAddress: 'https://site.test' })
     const token = await secure.app.sessions.create({ userId: 1, address: '127.0.0.1', userAgent: 'test' })
     const secureCookie = sessionCookie(secure.app, token)
     expect(secureCookie).toMatch(new RegExp(`^__Secure-session=[^;]+; Path=${basePath}; .*; Secure$`))
@@ -120,16 +120,15 @@ describe('below the base path', () => {
   it('the addresses that the site tells of itself contain it', async () => {
     const site = await serverOfTest('sqlite', { env: { BASE_PATH: basePath } })
     const drawing = { id: 1, mj_id: 'x', image_url: 'https://upstream.test/1.png', status: 'SUCCESS', progress: '100%' }
-    await site.call('PUT /api/option/', { key: 'MjForwardUrlEnabled', value: 'true' })
+    await setOptions(site, { MjForwardUrlEnabled: true })
     const shown = () => imageUrl(site.app, drawing as Parameters<typeof imageUrl>[1])
     expect(shown()).toMatch(`${basePath}/mj/image/x?key=`)
-    for (const [option, value] of Object.entries({
+    await setOptions(site, {
       ServerAddress: 'https://site.test',
       PayAddress: 'https://pay.test',
       EpayId: '1',
       EpayKey: 'k',
-    }))
-      await site.call('PUT /api/option/', { key: option, value })
+    })
     expect(shown()).toMatch(`https://site.test${basePath}/mj/image/x?key=`)
     expect(await site.call('GET /api/status')).toMatchObject({ server_address: `https://site.test${basePath}` })
     const order = await site.call<{ fields: Record<string, string> }>('POST /api/user/pay', {
@@ -143,7 +142,7 @@ describe('below the base path', () => {
 
   it('a channel may lead to another path of the host, and not to this site', async () => {
     const site = await serverOfTest('sqlite', { env: { BASE_PATH: basePath } })
-    await site.call('PUT /api/option/', { key: 'ServerAddress', value: 'https://site.test' })
+    await setOptions(site, { ServerAddress: 'https://site.test' })
     await addChannel(site, { url: 'https://site.test/ollama', models: 'm' })
     await expect(addChannel(site, { url: `https://site.test${basePath}`, models: 'm' })).rejects.toThrow()
   })

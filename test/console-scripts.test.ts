@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Channel } from '../src/contract/entities/channel.ts'
 import type { Log } from '../src/contract/entities/log.ts'
 import { startServer, type TestServer } from './helpers/app.ts'
-import { addChannel, addToken } from './helpers/seed.ts'
+import { addChannel, addToken, setOptions } from './helpers/seed.ts'
 import { completion, httpUpstream } from './relay/stage.ts'
 
 /** Behaviour that scripts and tools written for other consoles of this family rely on. */
@@ -61,11 +61,11 @@ describe('scripts for consoles of this family', () => {
   })
 
   it('get pages of channels without requesting them, if the site is configured so', async () => {
-    await server.call('PUT /api/option/', { key: 'ChannelListShape', value: 'paged' })
+    await setOptions(server, { ChannelListShape: 'paged' })
     expect(await server.call('GET /api/channel/')).toMatchObject({ page: 0, page_size: 10 })
     expect(await server.call('GET /api/channel/search')).toMatchObject({ page: 0, page_size: 10 })
     expect(await server.call('GET /api/channel/?paged=false')).toBeInstanceOf(Array)
-    await server.call('PUT /api/option/', { key: 'ChannelListShape', value: 'array' })
+    await setOptions(server, { ChannelListShape: 'array' })
     expect(await server.call('GET /api/channel/')).toBeInstanceOf(Array)
   })
 
@@ -101,7 +101,7 @@ describe('scripts for consoles of this family', () => {
       response.setHeader('content-type', 'application/json').end(completion())
     })
     await addChannel(server, { url, models: 'priced' })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"priced":1}' })
+    await setOptions(server, { ModelRatio: '{"priced":1}' })
     await server.call('POST /api/user/1/quota', { change: 1_000_000, reason: 'test' })
     const ids: string[] = []
     for (let count = 0; count < 2; count++) {

@@ -5,7 +5,7 @@ import { WordList } from '../src/server/gateway/moderation/word-list.ts'
 import { readPublished } from '../src/server/money/pricing/published-data.ts'
 import { startServer, type TestServer } from './helpers/app.ts'
 import { lettersOfSlowMatch } from './helpers/backtracking.ts'
-import { addToken } from './helpers/seed.ts'
+import { addToken, setOptions } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 
 /**
@@ -61,7 +61,7 @@ async function setPatterns(): Promise<void> {
     ToolPrice: JSON.stringify(Object.fromEntries(all.map((name) => [`web_search/${name}`, 1]))),
     TierFactor: JSON.stringify(Object.fromEntries(all.map((name) => [`priority/${name}`, 2]))),
   }
-  for (const [key, value] of Object.entries(options)) await server.call('PUT /api/option/', { key, value })
+  await setOptions(server, options)
   const channel = {
     ...{ name: stars, type: 1, key: 'k'.repeat(20), base_url: upstream.url, models: ['gpt', ...all].join(','), tag: '(a+)+$' },
     model_mapping: JSON.stringify(Object.fromEntries(all.map((name) => [name, 'gpt']))),

@@ -7,7 +7,7 @@ import { jobs } from '../src/server/watch/jobs/table.ts'
 import { rootPassword, startServer, type TestServer } from './helpers/app.ts'
 import { type IdentityProviders, startIdentityProviders } from './helpers/identity-providers.ts'
 import { pricePublisher, publishedPrices } from './helpers/published-prices.ts'
-import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 import { ask, chat, model } from './relay/stage.ts'
 
@@ -88,7 +88,7 @@ describe('while another program locks the SQLite file for 30 of every 60 millise
 
   it('tokens, codes, settings, redemptions and logins are saved', async () => {
     const names = await times(6, (index) => signedUser(`locked${index}`))
-    await times(6, (index) => server.call('PUT /api/option/', { key: 'Notice', value: `notice ${index}` }))
+    await times(6, (index) => setOptions(server, { Notice: `notice ${index}` }))
     const codes = await server.call<string[]>('POST /api/redemption/', { name: 'locked', count: 6, quota: 1000 })
     await Promise.all(
       names.map(async ({ id, username, headers }, index) => {
@@ -132,7 +132,7 @@ describe('while another program locks the SQLite file for 30 of every 60 millise
       GitHubClientSecret: 'secret',
       GitHubOAuthEnabled: 'true',
     }
-    for (const [key, value] of Object.entries(settings)) await server.call('PUT /api/option/', { key, value })
+    await setOptions(server, settings)
     for (let number = 0; number < 12; number++) {
       const { data, cookie } = await call<{ url: string }>('POST /api/oauth/state', { provider: 'github', aff: '' })
       const user = { id: 5000 + (number % 6), login: `login${number % 6}`, name: `Name ${number % 6}` }
@@ -143,7 +143,7 @@ describe('while another program locks the SQLite file for 30 of every 60 millise
   })
 
   it.each(jobs.map((job) => [job.name, job] as const))('the job %s succeeds', async (_, job) => {
-    await server.call('PUT /api/option/', { key: 'PriceDataUrl', value: (await pricePublisher(publishedPrices({}))).url })
+    await setOptions(server, { PriceDataUrl: (await pricePublisher(publishedPrices({}))).url })
     for (let run = 0; run < 3; run++)
       await expect(job.run(server.app, AbortSignal.timeout(job.deadlineMs), () => {})).resolves.toEqual(expect.any(String))
   })

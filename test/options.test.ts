@@ -7,6 +7,7 @@ import { serverOfTest, type TestServer } from './helpers/app.ts'
 import { startRedis } from './helpers/redis-server.ts'
 import { scaledByLoad } from './helpers/scaled-by-load.ts'
 import { isTorture } from './helpers/torture.ts'
+import { setOptions } from './helpers/seed.ts'
 
 /** Saves every option by separate calls: the default, another value, and values that are refused and change nothing. */
 
@@ -140,7 +141,7 @@ async function expectShown(server: TestServer): Promise<void> {
     await (await server.raw('PUT /api/option/', { key: 'RetryTimes', value: '7' })).status,
     'a demo site takes no change',
   ).toBe(405)
-  await server.call('PUT /api/option/', { key: 'DemoSiteEnabled', value: 'false' })
+  await setOptions(server, { DemoSiteEnabled: false })
 
   const list = await server.call<{ key: string; value: string }[]>('GET /api/option/')
   const secrets = await server.call<Record<string, boolean>>('GET /api/option/secrets')
@@ -194,8 +195,8 @@ it('[T191] an option of each kind applies on the other node within 1 s, and with
 
   // Two writers at once: one of them is the last, everywhere.
   await Promise.all([
-    a.call('PUT /api/option/', { key: 'Notice', value: 'from a' }),
-    b.call('PUT /api/option/', { key: 'Notice', value: 'from b' }),
+    setOptions(a, { Notice: 'from a' }),
+    setOptions(b, { Notice: 'from b' }),
   ])
   await expect
     .poll(() => a.app.options.current.Notice === b.app.options.current.Notice, { timeout: scaledByLoad(2000) })

@@ -7,7 +7,7 @@ import { startServer, type TestServer } from './helpers/app.ts'
 import { testCertificate } from './helpers/certificate.ts'
 import { hasNginx, startNginx } from './helpers/nginx.ts'
 import type { RunningProxy } from './helpers/proxy-process.ts'
-import { addToken } from './helpers/seed.ts'
+import { addToken, setOptions } from './helpers/seed.ts'
 import { type SmtpServer, startSmtpServer } from './helpers/smtp-server.ts'
 
 /** The client address and the host name, behind a proxy and without one. */
@@ -24,8 +24,7 @@ beforeAll(async () => {
     startServer('sqlite', { env: { HOST, TRUSTED_PROXIES: proxyAddress }, mailCertificates: testCertificate }),
     startSmtpServer(),
   ])
-  for (const [key, value] of Object.entries({ ...mailOptions(smtp), ServerAddress: 'https://site.test' }))
-    await server.call('PUT /api/option/', { key, value: String(value) })
+  await setOptions(server, { ...mailOptions(smtp), ServerAddress: 'https://site.test' })
   nginx = hasNginx ? await startNginx(server.url, { more: `proxy_bind ${proxyAddress};` }) : undefined
 })
 afterAll(async () => {
@@ -74,12 +73,11 @@ describe.each(ways)('%s', (way) => {
   it('[T016] uses only the saved address in mails and redirects, for any name, header or target', async () => {
     const email = `ada@${way.replaceAll(' ', '-')}.example`
     await server.app.db.updateTable('users').set({ email }).where('id', '=', 1).execute()
-    for (const [key, value] of Object.entries({
+    await setOptions(server, {
       GitHubClientId: 'client',
       GitHubClientSecret: 'secret',
       GitHubOAuthEnabled: 'true',
-    }))
-      await server.call('PUT /api/option/', { key, value })
+    })
     const hosts = ['host: evil.test', 'x-forwarded-host: evil.test', 'forwarded: host=evil.test', 'x-original-host: evil.test']
     const ask = (target: string, body: object) =>
       send(urlOf(way), { from: '127.0.0.1', head: [`POST ${target} HTTP/1.1`, ...hosts], body: JSON.stringify(body) })

@@ -13,7 +13,7 @@ import { testMasterKey } from './helpers/core.ts'
 import { anyDatabase, freshDatabase } from './helpers/databases.ts'
 import { testLogger } from './helpers/logger.ts'
 import { startRedis } from './helpers/redis-server.ts'
-import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from './helpers/seed.ts'
 import { upstreamOfTest } from './helpers/upstream.ts'
 import { ask, chat, eventually, model } from './relay/stage.ts'
 
@@ -28,12 +28,12 @@ anyDatabase('secrets at rest', (fresh, kind) => {
     const server = await serverOfTest(kind, { env: redis ? { REDIS_URL: redis.url } : {} })
     // The declarations are walked by their keys.
     const secrets = (Object.keys(allOptions) as OptionKey[]).filter((key) => 'secret' in allOptions[key])
-    await server.call('PUT /api/option/', { key: 'ServerAddress', value: 'https://site.test' })
+    await setOptions(server, { ServerAddress: 'https://site.test' })
     for (const key of secrets) await server.call('PUT /api/option/', { key, value: `canary-${key}` })
     await addChannel(server, { url: upstream.url, models: model, key: 'canary-channel-key' })
     const { key } = await addToken(server)
     // The traffic to Redis when calls are counted and settled.
-    await server.call('PUT /api/option/', { key: 'ModelRequestRateLimitEnabled', value: 'true' })
+    await setOptions(server, { ModelRequestRateLimitEnabled: true })
     expect((await ask(server, key, chat())).status).toBe(200)
     await signIn(server.url)
     const [code = ''] = await server.call<string[]>('POST /api/redemption/', { name: 'x', quota: 1, count: 1 })
@@ -80,7 +80,7 @@ anyDatabase('secrets at rest', (fresh, kind) => {
 
     const second = await started({ MASTER_KEY: young, MASTER_KEY_PREVIOUS: old })
     expect((await ask(second, key, chat())).status).toBe(200)
-    await second.call('PUT /api/option/', { key: 'SMTPToken', value: 'canary-of-the-second' })
+    await setOptions(second, { SMTPToken: 'canary-of-the-second' })
     await second.stop()
     await expect(started({ MASTER_KEY: old })).rejects.toThrow('does not open the secrets of this database')
 
@@ -264,7 +264,7 @@ it('[T239] the master key is changed node by node while both serve and save', as
   serving = [first, second]
   // Each node saves secrets with its own master key, which the other must be able to read.
   await first.call('PUT /api/channel/', { id: channel, key: 'canary-of-the-first' })
-  await second.call('PUT /api/option/', { key: 'SMTPToken', value: 'canary-of-the-second' })
+  await setOptions(second, { SMTPToken: 'canary-of-the-second' })
   await more()
   serving = [second]
   await more()

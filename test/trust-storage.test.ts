@@ -7,7 +7,7 @@ import { serverOfTest, type TestServer } from './helpers/app.ts'
 import { freshDatabase } from './helpers/databases.ts'
 import { type FaultProxy, faultProxy } from './helpers/fault-proxy.ts'
 import { scaledByLoad } from './helpers/scaled-by-load.ts'
-import { addChannel, addToken, requireBalancedBooks } from './helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from './helpers/seed.ts'
 import { type FakeUpstream, upstreamOfTest } from './helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from './relay/stage.ts'
 
@@ -207,7 +207,7 @@ describe('a PostgreSQL with faults', () => {
     expect(read.ms).toBeLessThan(scaledByLoad(2500))
     expect((await ask(server, known, chat())).status).toBe(200)
     await beside.query('rollback')
-    await server.call('PUT /api/option/', { key: 'SystemName', value: 'Free again' })
+    await setOptions(server, { SystemName: 'Free again' })
   })
 })
 
@@ -257,7 +257,7 @@ describe('a SQLite file that another program has locked', () => {
     other.exec('rollback')
     other.close()
     await eventually('everything is served again', async () => (await ask(server, key, chat())).status === 200)
-    await server.call('PUT /api/option/', { key: 'SystemName', value: 'Free again' })
+    await setOptions(server, { SystemName: 'Free again' })
     const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(database.db)
     expect(rows).toEqual([{ integrity_check: 'ok' }])
     await settledCharges(server)

@@ -6,7 +6,7 @@ import { freePort } from './helpers/free-port.ts'
 import { tally } from './helpers/ledger.ts'
 import { type ServerProcess, startProcess } from './helpers/process.ts'
 import { revocations } from './helpers/revocations.ts'
-import { books, expireLeases, requireBalancedBooks } from './helpers/seed.ts'
+import { books, expireLeases, requireBalancedBooks, setOptions } from './helpers/seed.ts'
 import { type Called, startCallers } from './helpers/steady-callers.ts'
 import { isTorture, sampled } from './helpers/torture.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
@@ -49,7 +49,7 @@ async function start(kind: 'sqlite' | 'postgres') {
   const ones = JSON.stringify({ [model]: 1 })
   // Before the workers have started, so that all of them know the prices: a change reaches the others a moment later.
   for (const key of ['ModelRatio', 'CompletionRatio']) await server.call('PUT /api/option/', { key, value: ones })
-  await server.call('PUT /api/option/', { key: 'ModelPrice', value: JSON.stringify({ [fixed]: 0.00002, [both]: 0.00002 }) })
+  await setOptions(server, { ModelPrice: { [fixed]: 0.00002, [both]: 0.00002 } })
   const models = `${model},${fixed}`
   await server.call('POST /api/channel/', { name: 'x', type: 1, key: 'k', base_url: upstream.url, models })
   await allServe(server, workers)

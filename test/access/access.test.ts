@@ -10,6 +10,7 @@ import { type Endpoint, findEndpoint, relayLines } from '../../src/server/gatewa
 import type { TaskCall } from '../../src/server/gateway/relay/http/task-paths.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { type Headers, makeCallers } from './callers.ts'
 import { type Answer, matrix, type Policy, policies, refusals } from './matrix.ts'
 
@@ -62,7 +63,7 @@ anyDatabase('callers', (_fresh, kind) => {
 
   beforeAll(async () => {
     server = await startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
-    for (const [key, value] of Object.entries(offered)) await server.call('PUT /api/option/', { key, value })
+    await setOptions(server, offered)
     callers = await makeCallers(server, matrix.keys())
     const reached = Object.fromEntries(Object.keys(consoleRoutes).map((line) => [line, () => fail('not_implemented')]))
     // Handlers of all lines, whose types are not known here one by one.

@@ -6,6 +6,7 @@ import { newClock, type TestClock } from '../helpers/clock.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { loopbackIsPublic, type Receiver, startReceiver } from '../helpers/receiver.ts'
 import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
+import { setOptions } from '../helpers/seed.ts'
 
 /** A server whose destinations are peers on loopback, and whose clock the test moves. */
 export interface AlertStage {
@@ -37,8 +38,7 @@ export async function startAlertStage(kind: DatabaseKind): Promise<AlertStage> {
   const server = await startServer(kind, settings)
   const others: TestServer[] = []
   const mail = { SMTPServer: '127.0.0.1', SMTPPort: String(smtp.port), SMTPAccount: 'robot@site.test' }
-  for (const [key, value] of Object.entries({ ...mail, ServerAddress: 'https://site.test' }))
-    await server.call('PUT /api/option/', { key, value })
+  await setOptions(server, { ...mail, ServerAddress: 'https://site.test' })
   return {
     server,
     clock,

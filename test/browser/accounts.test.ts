@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { User } from '../../src/contract/entities/user.ts'
-import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
 import { expectFit, go, logIn, looks, openStage, readMessage, type Stage, userPassword } from './stage.ts'
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
     QuotaForInvitee: '500000',
     QuotaForInviter: '1000000',
   }
-  for (const [key, value] of Object.entries(options)) await stage.server.call('PUT /api/option/', { key, value })
+  await setOptions(stage.server, options)
 })
 afterAll(async () => {
   await stage.stop()
@@ -307,15 +307,14 @@ it('the header shows self-use mode and demonstration mode, and offers no registr
   const banner = page.getByRole('banner')
   await go(page, '/about')
   await banner.getByRole('link', { name: 'Register' }).waitFor()
-  await stage.server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+  await setOptions(stage.server, { SelfUseModeEnabled: true })
   await go(page, '/about')
   await banner.getByText('Self-use mode').waitFor()
   expect(await banner.getByRole('link', { name: 'Register' }).count()).toBe(0)
-  await stage.server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'false' })
-  await stage.server.call('PUT /api/option/', { key: 'DemoSiteEnabled', value: 'true' })
+  await setOptions(stage.server, { SelfUseModeEnabled: false, DemoSiteEnabled: true })
   await go(page, '/about')
   await banner.getByText('Demo site').waitFor()
-  await stage.server.call('PUT /api/option/', { key: 'DemoSiteEnabled', value: 'false' })
+  await setOptions(stage.server, { DemoSiteEnabled: false })
 })
 
 it('[T024] a public form requires the human check, and each solution is sent only once', async () => {

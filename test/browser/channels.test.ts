@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts'
 import { seconds } from '../../src/server/base/lib/time/clock.ts'
-import { addChannel, addToken } from '../helpers/seed.ts'
+import { addChannel, addToken, setOptions } from '../helpers/seed.ts'
 import { startFakeUpstream } from '../helpers/upstream.ts'
 import { expectFit, go, hasFocus, looks, openStage, readMessage, type Stage } from './stage.ts'
 
@@ -11,7 +11,7 @@ import { expectFit, go, hasFocus, looks, openStage, readMessage, type Stage } fr
 let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
-  await stage.server.call('PUT /api/option/', { key: 'AutomaticDisableChannelEnabled', value: 'true' })
+  await setOptions(stage.server, { AutomaticDisableChannelEnabled: true })
 })
 afterEach(async () => {
   stage.upstream.program(model, {})

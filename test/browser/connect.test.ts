@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { clients } from '../../src/contract/clients/index.ts'
-import { addChannel, addToken } from '../helpers/seed.ts'
+import { addChannel, addToken, setOptions } from '../helpers/seed.ts'
 import { go, openStage, readMessage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -9,7 +9,7 @@ beforeAll(async () => {
   stage = await openStage()
   await addChannel(stage.server, { url: stage.upstream.url, models: 'gpt-test,claude-test', type: 43 })
   const prices = JSON.stringify({ 'gpt-test': 1, 'claude-test': 1 })
-  await stage.server.call('PUT /api/option/', { key: 'ModelRatio', value: prices })
+  await setOptions(stage.server, { ModelRatio: prices })
 })
 afterAll(() => stage.stop())
 
@@ -83,8 +83,7 @@ it('[T263] hostile names of models, tokens and the site, and a hostile address, 
   const { server } = stage
   await addChannel(server, { url: stage.upstream.url, models: hostile.join(','), type: 43 })
   const prices = Object.fromEntries(['gpt-test', 'claude-test', ...hostile].map((name) => [name, 1]))
-  await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify(prices) })
-  await server.call('PUT /api/option/', { key: 'SystemName', value: '<img src=x onerror=window.hostile=1>' })
+  await setOptions(server, { ModelRatio: prices, SystemName: '<img src=x onerror=window.hostile=1>' })
   const address = `https://gate.example/'"$(id)\`id\`<img/src=x/onerror=window.hostile=1>`
 
   const { page } = await stage.open('root', { language: 'en', isOwn: true })

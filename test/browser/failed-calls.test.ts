@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
 
 /** Failed calls in the log: found by the name of a user, explained to admins, and shown to their owners without the channels. */
@@ -23,8 +23,7 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`
   for (const name of ['first-channel', 'second-channel']) await addChannel(server, { url, models: 'gpt-4o-mini', name })
   await addChannel(server, { url, models: 'gpt-4o-mini', name: 'third-channel', priority: -1 })
-  await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
-  await server.call('PUT /api/option/', { key: 'QuotaForNewUser', value: '500000' })
+  await setOptions(server, { RetryTimes: 1, QuotaForNewUser: 500000 })
   const { id } = await server.app.db.selectFrom('users').select('id').where('username', '=', 'user').executeTakeFirstOrThrow()
   await server.call(`POST /api/user/${id}/quota`, { change: 500_000, reason: 'test' })
   const cookie = `session=${await server.app.sessions.create({ userId: id, address: '127.0.0.1', userAgent: 'test' })}`

@@ -9,6 +9,7 @@ import { startServer, type TestServer } from '../helpers/app.ts'
 import { openPage, type PageSettings, sharedBrowser } from '../helpers/browser.ts'
 import { type IdentityProviders, startIdentityProviders, telegramData } from '../helpers/identity-providers.ts'
 import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { expectFit, go, logIn, readMessage, settled, stepMs } from './stage.ts'
 
 let server: TestServer
@@ -44,7 +45,7 @@ beforeAll(async () => {
     TelegramBotName: 'site_bot',
     TelegramOAuthEnabled: 'true',
   }
-  for (const [key, value] of Object.entries(options)) await server.call('PUT /api/option/', { key, value })
+  await setOptions(server, options)
   for (const username of ['phone', 'finger', 'copied', 'chat']) await server.call('POST /api/user/', { username, password })
   await server.app.db.updateTable('users').set({ email: 'copied@example.com' }).where('username', '=', 'copied').execute()
 })

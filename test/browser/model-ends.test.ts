@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { jobNamed } from '../../src/server/watch/jobs/table.ts'
-import { addChannel, addToken } from '../helpers/seed.ts'
+import { addChannel, addToken, setOptions } from '../helpers/seed.ts'
 import { ask, chat, completion, settledCharges } from '../relay/stage.ts'
 import { expectFit, go, looks, openStage, type Stage, shoot } from './stage.ts'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
     name: 'south',
   })
   const ratios = { 'gpt-5': 1, 'gpt-5-mini': 1, 'gemini-2.5-pro': 1, 'gemini-3.8-flash': 1, 'gpt-4o': 1 }
-  await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify(ratios) })
+  await setOptions(server, { ModelRatio: ratios })
   const west = await addChannel(server, { url: upstream.url, models: 'gpt-4o', name: 'west' })
   upstream.program('gpt-4o', { body: completion({ model: 'gpt-4o-mini' }) })
   const { key } = await addToken(server)

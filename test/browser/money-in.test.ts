@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AdminTopUp } from '../../src/contract/entities/top-up.ts'
 import { type Gateway, startGateway } from '../helpers/payment-gateway.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { expectFit, go, openStage, readMessage, type Stage } from './stage.ts'
 
 const key = 'merchant-key'
@@ -18,7 +19,7 @@ beforeAll(async () => {
     EpayKey: key,
     TopUpDiscounts: '{"20":0.9}',
   }
-  for (const [name, value] of Object.entries(options)) await server.call('PUT /api/option/', { key: name, value })
+  await setOptions(server, options)
 })
 afterAll(async () => {
   await stage.stop()

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { addChannel, addToken } from '../helpers/seed.ts'
+import { addChannel, addToken, setOptions } from '../helpers/seed.ts'
 import { ask, completion } from '../relay/stage.ts'
 import { expectFit, go, looks, openStage, readMessage, type Stage } from './stage.ts'
 
@@ -65,7 +65,7 @@ it('the guide of a new site leads to a channel, a token and a first answer', asy
 })
 
 it('a notice is shown once, and again when it has changed', async () => {
-  await stage.server.call('PUT /api/option/', { key: 'Notice', value: '# 维护\n\n今晚 **22:00** 停机。' })
+  await setOptions(stage.server, { Notice: '# 维护\n\n今晚 **22:00** 停机。' })
   const { page, problems } = await stage.open('nobody', { language: 'zh', width: 390, height: 844 })
   await go(page, '/')
   const dialog = page.getByRole('dialog', { name: '公告' })
@@ -76,14 +76,14 @@ it('a notice is shown once, and again when it has changed', async () => {
   await page.reload()
   await page.getByRole('region', { name: '公告' }).waitFor()
   expect(await dialog.count()).toBe(0)
-  await stage.server.call('PUT /api/option/', { key: 'Notice', value: '另一条' })
+  await setOptions(stage.server, { Notice: '另一条' })
   await page.reload()
   await dialog.getByText('另一条').waitFor()
   // An address stays a link: an external page is not embedded for visitors.
-  await stage.server.call('PUT /api/option/', { key: 'Notice', value: 'https://elsewhere.test/news' })
+  await setOptions(stage.server, { Notice: 'https://elsewhere.test/news' })
   await page.reload()
   await dialog.getByRole('link', { name: 'https://elsewhere.test/news' }).waitFor()
-  await stage.server.call('PUT /api/option/', { key: 'Notice', value: '' })
+  await setOptions(stage.server, { Notice: '' })
   expect(problems).toEqual([])
 })
 
@@ -326,7 +326,7 @@ it('one bar saves the settings of all tabs, dots mark tabs with changes, and a m
   await bar.getByRole('button', { name: 'Save' }).click()
   await readMessage(page, 'en', 'Saved')
   expect(await stage.server.call('GET /api/status')).toMatchObject({ system_name: 'Renamed' })
-  await stage.server.call('PUT /api/option/', { key: 'SystemName', value: 'Sluice' })
+  await setOptions(stage.server, { SystemName: 'Sluice' })
 
   await retries.fill('3')
   await bar.getByRole('button', { name: 'Discard' }).click()
@@ -455,8 +455,8 @@ it('[T186] release notes are shown as text', async () => {
   onTestFinished(() => void feed.close())
   // The server listens on TCP, so its address has this form.
   const { port } = feed.address() as AddressInfo
-  await stage.server.call('PUT /api/option/', { key: 'ReleaseFeedUrl', value: `http://127.0.0.1:${port}/latest` })
-  onTestFinished(() => stage.server.call('PUT /api/option/', { key: 'ReleaseFeedUrl', value: '' }).then(() => {}))
+  await setOptions(stage.server, { ReleaseFeedUrl: `http://127.0.0.1:${port}/latest` })
+  onTestFinished(() => setOptions(stage.server, { ReleaseFeedUrl: '' }).then(() => {}))
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/setting?tab=other')
   await page.getByRole('button', { name: 'Check for updates' }).click()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { QualityCheck } from '../../src/contract/entities/quality-check.ts'
 import { type AddedSums, noSums, offerKey, writeCallSums } from '../../src/server/usage/calls/call-sums.ts'
-import { addChannel, addToken } from '../helpers/seed.ts'
+import { addChannel, addToken, setOptions } from '../helpers/seed.ts'
 import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
 
 const models = ['gpt-4o', 'claude-3-5-sonnet-20241022', 'deepseek-chat']
@@ -113,7 +113,7 @@ it.each(looks(incidentLooks))(
     const title = titleIn(look)
     const shown = [...data, ...incidentLooks.map(titleIn), 'OpenAI', 'vip']
     const setPublic = (value: boolean) =>
-      stage.server.call('PUT /api/option/', { key: 'StatusPagePublicEnabled', value: String(value) })
+      setOptions(stage.server, { StatusPagePublicEnabled: value })
     const shot = (name: string) => `${shots}/${name}-${look.language}-${look.scheme}-${look.width}.png`
 
     await setPublic(false)

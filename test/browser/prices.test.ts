@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { pricePublisher, publishedPrices } from '../helpers/published-prices.ts'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { expectFit, go, looks, openStage, readMessage, type Stage } from './stage.ts'
 
 let stage: Stage
@@ -50,7 +50,7 @@ it.each(
     return JSON.parse(options.find(({ key }) => key === 'ModelRatio')?.value ?? '{}')
   }
   const before = await ratios()
-  await stage.server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ ...before, [model]: 50 }) })
+  await setOptions(stage.server, { ModelRatio: { ...before, [model]: 50 } })
 
   const { page, problems } = await stage.open('root', { ...look, height: 844 })
   await go(page, '/setting?tab=prices&view=options')
@@ -248,7 +248,7 @@ it.each(
     'gpt-9': { input_mtok: { base: 2, tiers: [{ start: 200_000, price: 4 }] }, output_mtok: 12 },
   }
   const source = await pricePublisher(publishedPrices(changed))
-  await server.call('PUT /api/option/', { key: 'PriceDataUrl', value: source.url })
+  await setOptions(server, { PriceDataUrl: source.url })
   await addChannel(server, { url: upstream.url, models: 'gpt-5.4-mini' })
   const price = (model: string) => server.app.catalog.modelPriceOf(model)?.modelRatio
 
@@ -301,7 +301,7 @@ it.each(
 it('newer prices that are dismissed are no longer shown', async () => {
   const say = newer.en
   const source = await pricePublisher(publishedPrices({ 'gpt-5.4-mini': { input_mtok: 0.7, output_mtok: 4.5 } }))
-  await stage.server.call('PUT /api/option/', { key: 'PriceDataUrl', value: source.url })
+  await setOptions(stage.server, { PriceDataUrl: source.url })
   await stage.server.call('POST /api/pricing/data/check')
   const { page, problems } = await stage.open('root', { language: 'en', scheme: 'light', width: 1440, height: 844 })
   await go(page, '/setting?tab=prices&view=options')

@@ -6,6 +6,7 @@ import { navGroups } from '../../src/web/lib/screen.ts'
 import { screens } from '../../src/web/screens.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { sampled } from '../helpers/torture.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { seededWords, seedSite } from './seed-site.ts'
 import {
   chatPages,
@@ -250,14 +251,12 @@ describe('the shell', () => {
     await go(page, '/about')
     await expect.poll(() => footer.textContent()).toBe(`Sluice ${stage.server.app.version} · 接口 0.4.8.9.6`)
 
-    await stage.server.call('PUT /api/option/', { key: 'Footer', value: '<b>Our own</b> footer<script>alert(1)</script>' })
-    await stage.server.call('PUT /api/option/', { key: 'SystemName', value: '我们的站' })
+    await setOptions(stage.server, { Footer: '<b>Our own</b> footer<script>alert(1)</script>', SystemName: '我们的站' })
     await go(page, '/about')
     await footer.getByText('Our own').waitFor()
     expect(await footer.innerHTML()).not.toContain('script')
     await expect.poll(() => page.title()).toBe('关于 · 我们的站')
-    await stage.server.call('PUT /api/option/', { key: 'Footer', value: '' })
-    await stage.server.call('PUT /api/option/', { key: 'SystemName', value: 'Sluice' })
+    await setOptions(stage.server, { Footer: '', SystemName: 'Sluice' })
   })
 
   it('keeps the chosen language over a reload', async () => {

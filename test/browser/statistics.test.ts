@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { expectFit, go, looks, openStage, readMessage, type Stage, settled } from './stage.ts'
 
 const hour = 3600
@@ -11,8 +11,7 @@ beforeAll(async () => {
   stage = await openStage()
   const { server } = stage
   await addChannel(server, { url: 'http://127.0.0.1:9', models: 'gpt-4o,gpt-4o-mini,dall-e-3', group: 'default,vip' })
-  await server.call('PUT /api/option/', { key: 'UserUsableGroups', value: '{"default":"Everybody","vip":"Faster"}' })
-  await server.call('PUT /api/option/', { key: 'GroupRatio', value: '{"default":1,"vip":2}' })
+  await setOptions(server, { UserUsableGroups: '{"default":"Everybody","vip":"Faster"}', GroupRatio: '{"default":1,"vip":2}' })
   const now = Math.floor(Date.now() / 1000 / hour) * hour
   const sums = Array.from({ length: 120 }, (_, index) => ({
     created_at: now - (index % 48) * hour,

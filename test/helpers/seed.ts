@@ -22,6 +22,12 @@ export async function addToken(server: TestServer, token: Record<string, unknown
   return { id: made.id, key: `sk-${made.key}` }
 }
 
+/** Sets options of the site through the API of the console. A text is sent as it is, any other value as JSON. */
+export async function setOptions(server: Pick<TestServer, 'call'>, options: Readonly<Record<string, unknown>>): Promise<void> {
+  for (const [key, value] of Object.entries(options))
+    await server.call('PUT /api/option/', { key, value: typeof value === 'string' ? value : JSON.stringify(value) })
+}
+
 /** All amounts of one server; where tests share it, amounts of tokens are those of this test's tokens. */
 export async function books(server: TestServer) {
   const all = await allBooks(server)

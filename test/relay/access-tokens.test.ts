@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
-import { requireBalancedBooks } from '../helpers/seed.ts'
+import { requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { answeringUpstream, chat, stage } from './stage.ts'
 
 const model = 'ERNIE-4.0-8K'
@@ -17,7 +17,7 @@ anyDatabase('an upstream that requires an access token for its key', (_fresh, ki
       return { json: { id: 'as-1', object: 'chat.completion', created: 1, result: 'four', is_end: true, usage } }
     })
     const { server, ask } = await stage(kind, url, { channel: { type: 15, models: model, key: 'id|secret' } })
-    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+    await setOptions(server, { SelfUseModeEnabled: true })
 
     const statuses = await Promise.all(Array.from({ length: 5 }, async () => (await ask(chat({ model }))).status))
     expect([statuses, tokens]).toEqual([[200, 200, 200, 200, 200], 1])

@@ -2,7 +2,7 @@ import { beforeAll, expect } from 'vitest'
 import { reconcile } from '../../src/server/money/ledger/reconcile.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { countWords, type FakeUpstream, type Program, promptText, startFakeUpstream } from '../helpers/upstream.ts'
 import { bodyOf, idle, type PairFormat, post, readAnswer } from './trust-stage.ts'
 
@@ -47,12 +47,9 @@ export function accountsOfSuite(kind: DatabaseKind) {
     good = await startFakeUpstream()
     const random = numbers()
     flaky = await startFakeUpstream({ programs: { '*': () => (random.next().value % 3 > 0 ? { status: 503 } : {}) } })
-    const save = (key: string, value: unknown) => server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
     const ratios = (at: 0 | 1) => Object.fromEntries(Object.entries(byTokens).map(([name, both]) => [name, both[at] / 10_000]))
-    await save('ModelRatio', ratios(0))
-    await save('CompletionRatio', ratios(1))
-    await save('ModelPrice', { [byCall.name]: byCall.usd })
-    await save('RetryTimes', 3)
+    const prices = { ModelRatio: ratios(0), CompletionRatio: ratios(1), ModelPrice: { [byCall.name]: byCall.usd } }
+    await setOptions(server, { ...prices, RetryTimes: 3 })
     await addChannel(server, { url: good.url, models: models.join(',') })
     for (let count = 0; count < 2; count++)
       await addChannel(server, { url: flaky.url, models: models.join(','), priority: 9, auto_ban: 0 })

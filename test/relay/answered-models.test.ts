@@ -4,7 +4,7 @@ import { readFactors } from '../../src/contract/log-factors.ts'
 import { readOtherAnswers } from '../../src/server/gateway/channels/answered-models.ts'
 import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { books, requireBalancedBooks } from '../helpers/seed.ts'
+import { books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { tunnelTo } from '../helpers/tunnel.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { sharedStages } from './shared-stage.ts'
@@ -164,9 +164,7 @@ anyDatabase('a redirect that a vendor has announced', (_fresh, kind) => {
       : await stage(kind, url, { channel, server: { now: () => nowMs } })
     const { server, token } = made
     const known = priced ? { ...ratios, [other]: dearer } : { [old]: 10 }
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify(known) })
-    await server.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ [old]: 2, [other]: 2 }) })
-    await server.call('PUT /api/option/', { key: 'PublicPriceDataEnabled', value: 'false' })
+    await setOptions(server, { ModelRatio: known, CompletionRatio: { [old]: 2, [other]: 2 }, PublicPriceDataEnabled: false })
     return async (stream: boolean) => {
       const { body, path } = requestOf(vendor, stream)
       const answer = await ask(server, token.key, body, path)

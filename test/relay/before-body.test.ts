@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { startRedis } from '../helpers/redis-server.ts'
-import { addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { addToken, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { ask, chat, completion, countsInRedis, eventually, httpUpstream, patient, settledCharges, speak, stage } from './stage.ts'
 
 const answering = () =>
@@ -11,8 +11,6 @@ const answering = () =>
     request.once('end', () => response.setHeader('content-type', 'application/json').end(completion()))
   })
 
-const set = (server: TestServer, key: string, value: unknown) =>
-  server.call('PUT /api/option/', { key, value: typeof value === 'object' ? JSON.stringify(value) : String(value) })
 
 /** Announces a body of 20 MB and sends none of it; returns the reply. */
 async function announce(
@@ -53,7 +51,7 @@ anyDatabase('before a body is read', (_fresh, kind) => {
 
   it('free models can be used without a balance, as long as there is no debt', async () => {
     const { server, token } = await stage(kind, await answering(), { channel: { models: 'gpt-4o-mini,free' } })
-    await set(server, 'ModelRatio', { 'gpt-4o-mini': 1, free: 0 })
+    await setOptions(server, { ModelRatio: { 'gpt-4o-mini': 1, free: 0 } })
     await server.app.db.updateTable('users').set({ quota: 0 }).where('id', '=', 1).execute()
     expect((await ask(server, token.key, chat({ model: 'free' }))).status).toBe(200)
     expect((await ask(server, token.key, chat())).status).toBe(403)
@@ -66,7 +64,7 @@ anyDatabase('before a body is read', (_fresh, kind) => {
 
   it('a limit by count refuses with the headers of limits, and counts nothing twice', async () => {
     const { server, token } = await stage(kind, await answering())
-    await set(server, 'UserRequestLimits', { '*': [{ seconds: 60, requests: 3, tokens: 100_000, concurrency: 0 }] })
+    await setOptions(server, { UserRequestLimits: { '*': [{ seconds: 60, requests: 3, tokens: 100_000, concurrency: 0 }] } })
     for (const left of ['2', '1', '0']) {
       const answer = await ask(server, token.key, chat())
       expect([answer.status, answer.headers.get('x-ratelimit-remaining-requests')]).toEqual([200, left])

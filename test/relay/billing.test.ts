@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
-import { addToken } from '../helpers/seed.ts'
+import { addToken, setOptions } from '../helpers/seed.ts'
 
 eachDatabase('balance queries of a key', (_fresh, kind) => {
   let server: TestServer
@@ -49,17 +49,16 @@ eachDatabase('balance queries of a key', (_fresh, kind) => {
   })
 
   it('return those of its owner where the site hides token statistics, and units where the site shows no currency', async () => {
-    await server.call('PUT /api/option/', { key: 'DisplayTokenStatEnabled', value: 'false' })
-    await server.call('PUT /api/option/', { key: 'DisplayInCurrencyEnabled', value: 'false' })
+    await setOptions(server, { DisplayTokenStatEnabled: false, DisplayInCurrencyEnabled: false })
     const user = await server.app.db
       .selectFrom('users')
       .select(['quota', 'used_quota'])
       .where('id', '=', 1)
       .executeTakeFirstOrThrow()
     expect(await json('/v1/dashboard/billing/subscription')).toMatchObject({ hard_limit_usd: user.quota + user.used_quota })
-    await server.call('PUT /api/option/', { key: 'DisplayTokenStatEnabled', value: 'true' })
+    await setOptions(server, { DisplayTokenStatEnabled: true })
     expect(await json('/v1/dashboard/billing/usage')).toEqual({ object: 'list', total_usage: 25_000_300 })
-    await server.call('PUT /api/option/', { key: 'DisplayInCurrencyEnabled', value: 'true' })
+    await setOptions(server, { DisplayInCurrencyEnabled: true })
   })
 
   it('return the usage of the key itself', async () => {

@@ -6,7 +6,7 @@ import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { member } from '../helpers/members.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { askWithRetry, chat, completion, eventually, httpUpstream, model, settledCharges, stage } from './stage.ts'
 
 const answering = () =>
@@ -39,7 +39,7 @@ eachDatabase('budgets', (_fresh, kind) => {
     const clock = newClock(Date.parse('2026-03-28T22:30:00Z'))
     const { server, token, ask } = await stage(kind, await answering(), { server: { now: () => clock.now() } })
     await atOneUnit(server)
-    await server.call('PUT /api/option/', { key: 'SiteTimeZone', value: 'Europe/Berlin' })
+    await setOptions(server, { SiteTimeZone: 'Europe/Berlin' })
     const budget = await add(server, { scope: 'token', subject: String(token.id), amount: 600 })
     // Budgets that are shared with others, and those that only notify, are not disclosed.
     const others = [
@@ -111,8 +111,7 @@ eachDatabase('budgets', (_fresh, kind) => {
     if (other) onTestFinished(() => other.stop())
     // A call costs 1.8 cents, so that 55 fit.
     const prices = { ModelRatio: { [model]: 500 }, CompletionRatio: { [model]: 1 } }
-    for (const [key, value] of Object.entries(prices))
-      await server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
+    await setOptions(server, prices)
     await add(server, { scope: 'user', subject: '1', amount: usd })
     if (other) {
       const knows = () => other.app.budgets.windowsOf({ userId: 1, tokenId: 0 }, '', []) !== undefined

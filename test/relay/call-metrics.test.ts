@@ -3,7 +3,7 @@ import { mergedMetrics } from '../../src/server/base/lib/process/metrics.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { answeringUpstream, ask, chat, completion, event, eventually, model, piece, stage } from './stage.ts'
 
 /** The values of `/metrics` by their series. */
@@ -37,7 +37,7 @@ anyDatabase('/metrics', (_fresh, kind) => {
         : { bytes: '{"error":{"message":"no","code":"refused_here"}}', status: 400 },
     )
     const { server, token, channelId } = await stage(kind, failing, { channel: { name: 'first "one"', priority: 2 } })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     const { url } = await answeringUpstream(({ body }) => (body.stream ? chunks : completion()))
     const second = await addChannel(server, { url, models: model, name: 'second' })
     expect((await ask(server, token.key, chat())).status).toBe(200)
@@ -80,7 +80,7 @@ anyDatabase('/metrics', (_fresh, kind) => {
   it('shows the circuit breaker of a channel that fails', async () => {
     const { url: failing } = await answeringUpstream({ bytes: '{}', status: 500 })
     const { server, ask, channelId } = await stage(kind, failing)
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '0' })
+    await setOptions(server, { RetryTimes: 0 })
     const line = `sluice_channel_breakers_open{channel="${channelId}"}`
     expect((await read(server)).get(line)).toBe(0)
     for (let calls = 0; calls < 5; calls++) await ask(chat())

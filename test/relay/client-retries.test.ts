@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
-import { addChannel, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { model, stage } from './stage.ts'
 
@@ -21,7 +21,7 @@ it('[272] clients with retries of their own do not retry after several channels 
   for (const upstream of [first, second]) upstream.program(model, { status: 429 })
   const { server, token } = await stage('sqlite', first.url, { channel: { auto_ban: 0 } })
   await addChannel(server, { url: second.url, models: model, auto_ban: 0 })
-  await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+  await setOptions(server, { RetryTimes: 1 })
   for (const [name, ask] of Object.entries(clients)) {
     const before = first.journal.length
     await expect(ask(server.url, token.key), name).rejects.toMatchObject({ status: 429 })

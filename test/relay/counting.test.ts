@@ -4,7 +4,7 @@ import { countTokens as tokensOf } from 'gpt-tokenizer/encoding/o200k_base'
 import OpenAI from 'openai'
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { answeringUpstream, ask, chat, claude, event, httpUpstream, model, piece, stage } from './stage.ts'
 
@@ -123,7 +123,7 @@ anyDatabase('a token count whose upstream cannot count', (_fresh, kind) => {
     ]
     const { server, ask } = await stage(kind, dear.url, { channel: { type: 14, models: claude, setting: '{"cost_ratio":2}' } })
     await addChannel(server, { url: cheap.url, type: 14, models: claude, setting: '{"cost_ratio":1}' })
-    await server.call('PUT /api/option/', { key: 'GroupRouting', value: '{"default":"cheapest"}' })
+    await setOptions(server, { GroupRouting: '{"default":"cheapest"}' })
     for (let round = 0; round < 8; round++)
       expect(JSON.parse((await ask({ model: claude, messages }, '/v1/messages/count_tokens')).text)).toEqual({ input_tokens: 2 })
   })
@@ -173,10 +173,7 @@ anyDatabase('a token count whose upstream cannot count', (_fresh, kind) => {
   it('counts towards request limits, but not towards token limits', async () => {
     const { url } = await answeringUpstream({ json: { input_tokens: 9 } })
     const { server, token } = await stage(kind, url, { channel: { type: 14, models: claude } })
-    await server.call('PUT /api/option/', {
-      key: 'UserRequestLimits',
-      value: JSON.stringify({ '*': [{ seconds: 60, requests: 2, tokens: 1, concurrency: 0 }] }),
-    })
+    await setOptions(server, { UserRequestLimits: { '*': [{ seconds: 60, requests: 2, tokens: 1, concurrency: 0 }] } })
     const count = () => ask(server, token.key, { model: claude, messages }, '/v1/messages/count_tokens')
     expect([(await count()).status, (await count()).status, (await count()).status]).toEqual([200, 200, 429])
   })

@@ -5,7 +5,7 @@ import { wavOf } from '../../src/server/gateway/protocols/direct/wav.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { listeningInTest } from '../helpers/listening.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { directStage } from './direct-stage.ts'
 import { sharedStages } from './shared-stage.ts'
@@ -350,7 +350,7 @@ describe('bodies', () => {
         path.startsWith('/v1/audio') ? { json: { text: 'hi' } } : { status: 400, json: { error: { message: 'no' } } },
       { channel: { type: 24, models: 'gemini-*' } },
     )
-    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+    await setOptions(server, { SelfUseModeEnabled: true })
     const { key } = await addToken(server)
     const names = [
       'gemini-x/../../admin',

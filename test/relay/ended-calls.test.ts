@@ -4,7 +4,7 @@ import { CallObservers } from '../../src/server/usage/calls/ended-calls.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { answeringUpstream, ask, chat, claude, completion, event, eventually, httpUpstream, model, piece, requestBytes, speak, stage, tcpUpstream } from './stage.ts'
 
@@ -37,7 +37,7 @@ anyDatabase('the end of a call', (_fresh, kind) => {
     const { server: settings, attempts, ended } = watching()
     const { url: failing } = await answeringUpstream({ bytes: '{"error":{"message":"overloaded"}}', status: 503 })
     const { server, token, channelId } = await stage(kind, failing, { server: settings, channel: { priority: 2 } })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     const { url } = await answeringUpstream(completion())
     const second = await addChannel(server, { url, models: model, model_mapping: JSON.stringify({ [model]: 'gpt-mapped' }) })
     const body = JSON.stringify(chat())

@@ -7,7 +7,7 @@ import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { answeringUpstream, ask, chat, completion, eventually, model, piece, requestBytes, settledCharges, speak, stage, tcpUpstream } from './stage.ts'
 
@@ -58,7 +58,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
   it('has a row for a call that every channel failed, with the chain for admins and without secrets', async () => {
     const first = await failing(500, `host broke, key ${secretKey} and sk-abcdefghijklmnop1234`)
     const { server, token, channelId } = await stage(kind, first, { channel: { key: secretKey, priority: 2 } })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     const second = await addChannel(server, { url: await failing(503, 'overloaded'), models: model, name: 'second' })
     const body = JSON.stringify(chat())
     const told = await ask(server, token.key, body, undefined, { 'user-agent': 'test/1' })
@@ -135,7 +135,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
       })
     })
     const { server, token } = await stage(kind, url, { channel: { setting: '{"headers_timeout_ms":1000}' } })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '0' })
+    await setOptions(server, { RetryTimes: 0 })
     const said = (content: string) => chat({ stream: true, messages: [{ role: 'user', content }] })
 
     await ask(server, token.key, chat({ model: 'no-such-model' }))
@@ -244,7 +244,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
   it('writes no more rows in a second than allowed, at most half of one user, and counts the others', async () => {
     const clock = newClock()
     const { server, token } = await stage(kind, 'http://127.0.0.1:1', { server: { now: () => clock.nowMs } })
-    await server.call('PUT /api/option/', { key: 'ErrorLogRowsPerSecond', value: '4' })
+    await setOptions(server, { ErrorLogRowsPerSecond: 4 })
     for (let calls = 0; calls < 7; calls++) await ask(server, token.key, chat({ model: 'none' }))
     await failedRows(server, 2)
     expect(await metric(server, 'sluice_failed_calls_total{status="404"}')).toBe(7)
@@ -252,10 +252,10 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
     clock.passSeconds(1)
     await ask(server, token.key, chat({ model: 'none' }))
     await failedRows(server, 3)
-    await server.call('PUT /api/option/', { key: 'ErrorLogMode', value: 'all' })
+    await setOptions(server, { ErrorLogMode: 'all' })
     for (let calls = 0; calls < 7; calls++) await ask(server, token.key, chat({ model: 'none' }))
     await failedRows(server, 10)
-    await server.call('PUT /api/option/', { key: 'ErrorLogMode', value: 'off' })
+    await setOptions(server, { ErrorLogMode: 'off' })
     await ask(server, token.key, chat({ model: 'none' }))
     expect(await metric(server, 'sluice_failed_call_rows_total{outcome="off"}')).toBe(1)
   })
@@ -277,7 +277,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
       .insertInto('logs')
       .values(Array.from({ length: 1100 }, (_, nth) => ({ ...row, created_at: row.created_at - nth })))
       .execute()
-    await server.call('PUT /api/option/', { key: 'ErrorLogRowsMax', value: '1000' })
+    await setOptions(server, { ErrorLogRowsMax: 1000 })
     await runPurges(server.app)
     const { count } = await server.app.db
       .selectFrom('logs')
@@ -290,7 +290,7 @@ eachDatabase('the log of failed calls', (_fresh, kind) => {
 
   it('is flushed when the server stops, bounded in memory, and loses only its rows while the database is unreachable', async () => {
     const server = await serverOfTest(kind)
-    await server.call('PUT /api/option/', { key: 'ErrorLogMode', value: 'all' })
+    await setOptions(server, { ErrorLogMode: 'all' })
     const { app } = server
     const away = { selectFrom: () => { throw Object.assign(new Error('Connection terminated'), { code: 'ECONNREFUSED' }) } } // biome-ignore format: one line
     const broken = new FailedCalls({ ...app, db: away as unknown as typeof app.db })

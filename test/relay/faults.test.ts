@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
 import { ask, chat, event, httpUpstream, upstreamKey as key, model, piece, stage } from './stage.ts'
@@ -163,7 +163,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
     it("passes the caller's own error on as the upstream reported it, without failover", async () => {
       const error = { message: 'bad temperature', type: 'invalid_request_error', param: 'temperature', code: 'x' }
       const { server, token, upstream } = await programmed([{ status: 400, body: { error } }], ownStage)
-      await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+      await setOptions(server, { RetryTimes: 3 })
       const answer = await ask(server, token.key, chat())
       expect(answer.status).toBe(400)
       expect(JSON.parse(answer.text).error).toMatchObject({ param: 'temperature', code: 'x' })
@@ -280,7 +280,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
 
   it("sends the mapped model name upstream and restores the caller's name in the answer", async () => {
     const { server, token, upstream } = await programmed([], ownStage, { models: 'mine', model_mapping: `{"mine":"${model}"}` })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
+    await setOptions(server, { ModelRatio: '{"mine":1}' })
     const whole = await ask(server, token.key, chat({ model: 'mine' }))
     expect(JSON.parse(whole.text).model).toBe('mine')
     const stream = await ask(server, token.key, chat({ model: 'mine', stream: true }))

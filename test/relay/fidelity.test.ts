@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
 import { answeringUpstream, ask, chat, claude, event, model, piece, settledCharges, stage } from './stage.ts'
@@ -138,7 +138,7 @@ describe('refusals of an upstream', () => {
       const server = await serverOfTest('sqlite')
       await addChannel(server, { url: refusing, models: model, priority: 9 })
       await addChannel(server, { url: other.url, models: model })
-      await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+      await setOptions(server, { RetryTimes: 3 })
       const { key } = await addToken(server)
       const answer = await ask(server, key, chat())
       expect([answer.status, JSON.parse(answer.text).error.code, other.journal.length]).toEqual([400, code, 0])

@@ -1,5 +1,6 @@
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { chatReply, geminiReply, messagesReply, type VendorSays } from '../helpers/vendor-replies.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { answeringUpstream, stage } from './stage.ts'
 
@@ -61,7 +62,7 @@ type Answers = (asked: Asked, turn: number) => Answer
 export async function foreignStage(kind: DatabaseKind, name: Foreign, answers: Answers, channel: Record<string, unknown> = {}) {
   const { url, ...upstream } = await openUpstream(name, answers)
   const staged = await stage(kind, url, { channel: { ...upstream.channel, ...channel } })
-  await staged.server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify(ratios) })
+  await setOptions(staged.server, { ModelRatio: ratios })
   return { ...staged, ...upstream }
 }
 

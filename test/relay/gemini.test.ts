@@ -4,7 +4,7 @@ import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
 import { httpUpstream, stage, upstreamKey } from './stage.ts'
@@ -111,7 +111,7 @@ describe('the addresses of Gemini', () => {
   it('are accepted in every form that clients write', async () => {
     const { url, heard } = await answering('text.sse')
     const { ask, server } = await stage('sqlite', url, { channel })
-    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+    await setOptions(server, { SelfUseModeEnabled: true })
     const paths = [
       `/v1/models/${model}:generateContent`,
       `/v1beta/models/${model}%3AgenerateContent`,
@@ -313,7 +313,7 @@ describe('refusals by Gemini', () => {
     const good = await answering('text.sse')
     const { server, ask } = await stage('sqlite', bad.url, { channel: { ...channel, priority: 10 } })
     await addChannel(server, { url: good.url, ...channel })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     expect((await ask(hello, path('generateContent'))).status).toBe(200)
     expect([bad.heard.length, good.heard.length]).toEqual([1, 1])
   })

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { ChannelSetting } from '../../src/contract/entities/channel.ts'
 import type { TestServer } from '../helpers/app.ts'
-import { addChannel, addToken, books } from '../helpers/seed.ts'
+import { addChannel, addToken, books, setOptions } from '../helpers/seed.ts'
 import { type Dearest, type HoldShape, holdModels, holdPrices } from './hold-shapes.ts'
 import { httpUpstream, settledCharges } from './stage.ts'
 
@@ -34,8 +34,7 @@ export async function holdStage(server: TestServer, setting: ChannelSetting = {}
   await addChannel(server, { ...shared, type: anthropic, models: holdModels.anthropic.join(',') })
   await addChannel(server, { ...shared, type: gemini, models: holdModels.gemini.join(',') })
   const ratios = Object.fromEntries(Object.values(holdModels).flatMap((models) => models.map((model) => [model, 0.05])))
-  for (const [key, value] of Object.entries({ ModelRatio: ratios, ...holdPrices }))
-    await server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
+  await setOptions(server, { ModelRatio: ratios, ...holdPrices })
   const rich = await addToken(server)
 
   return {

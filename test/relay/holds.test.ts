@@ -5,7 +5,7 @@ import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { listening } from '../helpers/listening.ts'
 import { interruptDatabase } from '../helpers/outage.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
 import { ask, askWithRetry, chat, completion, event, eventually, httpUpstream, model, piece, post, requestBytes, running, settledCharges, speak, stage, upstreamKey } from './stage.ts'
@@ -117,7 +117,7 @@ eachDatabase('every end of a call ends its hold', (_fresh, kind) => {
 
   it('an exception before the upstream call releases the hold and is reported with an id only', async () => {
     const { server } = await stage(kind, 'http://127.0.0.1:9')
-    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+    await setOptions(server, { SelfUseModeEnabled: true })
     // A model name with a space makes the URL invalid.
     const custom = await addChannel(server, { url: 'http://{model}:9/v1', type: 8, models: 'any' })
     const { key } = await addToken(server)
@@ -199,8 +199,7 @@ describe('several nodes on one PostgreSQL', () => {
     const upstream = await upstreamOfTest()
     upstream.program(model, { words: 1000 })
     const { server: a } = await stage('postgres', upstream.url)
-    await a.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
-    await a.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ [model]: 1 }) })
+    await setOptions(a, { ModelRatio: { [model]: 1 }, CompletionRatio: { [model]: 1 } })
     const { startServer } = await import('../helpers/app.ts')
     const b = await startServer('postgres', { database: a.database })
     onTestFinished(() => b.stop())
@@ -276,7 +275,7 @@ describe('time', () => {
     const other = await upstreamOfTest()
     const { server, token } = await stage('sqlite', url, { channel: { priority: 9 }, server: { now } })
     await addChannel(server, { url: other.url, models: model })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+    await setOptions(server, { RetryTimes: 3 })
     // The head of the answer is sent with the first heartbeat.
     const answer = await post(server, token.key, chat({ stream: true }))
     fail()

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { type Foreign, foreignNames, foreignStage, foreignStages } from './foreign-stage.ts'
 import { ask as askAs, httpUpstream, settledCharges } from './stage.ts'
 
@@ -89,7 +89,7 @@ anyDatabase('hosted tools that the upstream model lacks', (_fresh, kind) => {
     const { server, asked, ask, model, channelId } = await foreignStage(kind, 'Gemini', () => ({ text: 'ok' }))
     const request = { model, input: 'hi', tools: [shell, { type: 'web_search' }] }
     const set = (value: boolean) =>
-      server.call('PUT /api/option/', { key: 'translation.refuse_hosted_tools', value: String(value) })
+      setOptions(server, { 'translation.refuse_hosted_tools': value })
     const setChannel = (setting: object) => server.call('PUT /api/channel/', { id: channelId, setting: JSON.stringify(setting) })
 
     await set(true)
@@ -106,7 +106,7 @@ anyDatabase('hosted tools that the upstream model lacks', (_fresh, kind) => {
 
   it('without a price are refused by a channel that would run them, and left out for the next one, which lacks them', async () => {
     const { server, asked, ask, model } = await foreignStage(kind, 'Anthropic', () => ({ text: 'ok' }))
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '2' })
+    await setOptions(server, { RetryTimes: 2 })
     let native = 0
     const url = await httpUpstream((_request, response) => {
       native++
@@ -125,7 +125,7 @@ anyDatabase('hosted tools that the upstream model lacks', (_fresh, kind) => {
     const hosted = { type: 'telescope', telescope: { lens: 'wide' } }
     const request = { model, messages: [{ role: 'user', content: 'hi' }], tools: [hosted] }
     expect((await ask(request)).text).toContain('ToolPrice')
-    await server.call('PUT /api/option/', { key: 'ToolPrice', value: JSON.stringify({ telescope: 0.01 }) })
+    await setOptions(server, { ToolPrice: { telescope: 0.01 } })
     const answer = await ask(request)
     expect([answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([200, null])
     expect(asked.map(({ body }) => body.tools)).toEqual([[hosted]])
@@ -166,7 +166,7 @@ anyDatabase('hosted tools that the upstream model lacks', (_fresh, kind) => {
         { type: 'builtin_function', function: { name: '$web_search' } },
       ],
     }
-    await gemini.server.call('PUT /api/option/', { key: 'ToolPrice', value: JSON.stringify({ $web_search: 0.01 }) })
+    await setOptions(gemini.server, { ToolPrice: { $web_search: 0.01 } })
     const answer = await gemini.ask(chat)
     expect([answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([200, 'tools.$web_search, web_search_options'])
     const choice = { type: 'function', function: { name: '$web_search' } }

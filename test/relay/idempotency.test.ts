@@ -5,7 +5,7 @@ import { jobNamed } from '../../src/server/watch/jobs/table.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
-import { addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
 import { answeringUpstream, ask, chat, completion, eventually, model, requestBytes, running, speak, stage } from './stage.ts'
@@ -29,7 +29,6 @@ async function staged(onStage: (url: string) => ReturnType<typeof stage>) {
   return { ...made, upstream, once }
 }
 
-const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
 const storedRows = ({ app }: TestServer, token: { id: number }) =>
   app.db.selectFrom('idempotent_requests').selectAll().where('token_id', '=', token.id).execute()
 const code = ({ text }: { text: string }) => JSON.parse(text).error.code
@@ -182,7 +181,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
 
   it('delivers a reply that is too large to store only once; others get 409 with advice, and no second charge', async () => {
     const { server, upstream, token, once: send } = await staged(ownStage)
-    await setOption(server, 'idempotency.reply_kilobytes', '1')
+    await setOptions(server, { 'idempotency.reply_kilobytes': 1 })
     const { open, whenOpen } = gate()
     upstream.program(model, whenOpen({ body: completion({ padding: 'x'.repeat(2000) }) }))
     const first = send(chat(), 'k')
@@ -204,7 +203,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
   it('stores no more than the limit of the site, and deletes the oldest replies first', async () => {
     const clock = newClock()
     const { server, upstream, token, once: send } = await staged((url) => ownStage(url, { now: () => clock.now() }))
-    await setOption(server, 'idempotency.site_megabytes', '1')
+    await setOptions(server, { 'idempotency.site_megabytes': 1 })
     upstream.program(model, { body: completion({ padding: 'x'.repeat(200_000) }) })
     for (let count = 0; count < 8; count++) {
       clock.passSeconds(1)
@@ -270,7 +269,7 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     const { server, upstream, token, once: send, ask: plain } = await staged(ownStage)
     await plain(chat())
     expect(await storedRows(server, token)).toEqual([])
-    await setOption(server, 'idempotency.enabled', 'false')
+    await setOptions(server, { 'idempotency.enabled': false })
     await send(chat(), 'k')
     expect((await send(chat(), 'k')).headers.get('idempotent-replayed')).toBeNull()
     expect(await storedRows(server, token)).toEqual([])

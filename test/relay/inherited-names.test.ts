@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { listening } from '../helpers/listening.ts'
 import { testLogger } from '../helpers/logger.ts'
-import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { isTorture, sampled } from '../helpers/torture.ts'
 import { fixture } from '../helpers/upstream.ts'
 import { bodies, forms, inheritedNames, mutationsOf } from './inherited-names.ts'
@@ -63,14 +63,11 @@ beforeAll(async () => {
   })
   const url = await listening(upstream)
   server = await startServer('sqlite', { logger: testLogger('error', (line) => void failures.push(line)) })
-  await server.call('PUT /api/option/', { key: 'AutomaticDisableChannelEnabled', value: 'false' })
+  await setOptions(server, { AutomaticDisableChannelEnabled: false })
   key = (await addToken(server)).key
   const { app } = server
   const ratios = Object.fromEntries(Object.values(channels).map(({ model }) => [model, 1]))
-  await server.call('PUT /api/option/', {
-    key: 'ModelRatio',
-    value: JSON.stringify({ ...app.options.current.ModelRatio, ...ratios }),
-  })
+  await setOptions(server, { ModelRatio: { ...app.options.current.ModelRatio, ...ratios } })
   for (const { model, ...channel } of Object.values(channels)) await addChannel(server, { url, models: model, ...channel })
   await addChannel(server, { url, models: [unpriced, ...inheritedNames].join(',') })
 })

@@ -5,7 +5,7 @@ import type { Budget } from '../../src/contract/entities/budget.ts'
 import { settlePendingResponses } from '../../src/server/gateway/relay/stored-responses/pending-responses.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { vendor } from './responses-vendor.ts'
 import { ask, eventually, model, settledCharges, stage } from './stage.ts'
 
@@ -45,7 +45,7 @@ anyDatabase('a response that its upstream stores', (_fresh, kind) => {
       const { server, token } = await stage(kind, provider.url, {
         channel: { models: 'mine', model_mapping: `{"mine":"${model}"}` },
       })
-      await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
+      await setOptions(server, { ModelRatio: '{"mine":1}' })
       const client = new Client({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
       const made = await client.responses.create({ model: 'mine', input: 'Hi' })
       expect(await client.responses.retrieve(made.id)).toMatchObject({

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Channel } from '../../src/contract/entities/channel.ts'
 import { expireMissingEndpoints } from '../../src/server/gateway/channels/missing-endpoints.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
-import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { answeringUpstream, ask as askAt, completion, event, eventually, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
 
@@ -161,7 +161,7 @@ describe('an endpoint that the upstream of a channel lacks', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(vectors))
     })
     await addChannel(server, { url: other, models: embedding })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     for (let time = 0; time < 3; time++)
       expect((await ask({ model: embedding, input: 'one' }, '/v1/embeddings')).status).toBe(200)
   })

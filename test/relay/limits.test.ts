@@ -4,21 +4,19 @@ import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startRedis } from '../helpers/redis-server.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { isTorture } from '../helpers/torture.ts'
 import { ask, chat, claude, completion, countsInRedis, eventually, httpUpstream, model, patient, post, settledCharges, stage } from './stage.ts'
 
 const answering = (text = completion()) =>
   httpUpstream((_request, response) => response.setHeader('content-type', 'application/json').end(text))
 
-const set = (server: TestServer, key: string, value: unknown) =>
-  server.call('PUT /api/option/', { key, value: typeof value === 'object' ? JSON.stringify(value) : String(value) })
 
 async function limitModels(server: TestServer, { count = 0, successes = 1000, minutes = 1 } = {}) {
-  if (count > 0) await set(server, 'ModelRequestRateLimitCount', count)
-  if (successes !== 1000) await set(server, 'ModelRequestRateLimitSuccessCount', successes)
-  if (minutes !== 1) await set(server, 'ModelRequestRateLimitDurationMinutes', minutes)
-  await set(server, 'ModelRequestRateLimitEnabled', true)
+  if (count > 0) await setOptions(server, { ModelRequestRateLimitCount: count })
+  if (successes !== 1000) await setOptions(server, { ModelRequestRateLimitSuccessCount: successes })
+  if (minutes !== 1) await setOptions(server, { ModelRequestRateLimitDurationMinutes: minutes })
+  await setOptions(server, { ModelRequestRateLimitEnabled: true })
 }
 
 async function statuses(times: number, one: () => Promise<{ status: number }>): Promise<number[]> {
@@ -84,7 +82,7 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
     const { server, ask } = await stage(kind, await answering())
     await limitModels(server, { count: 1 })
     expect(await statuses(2, () => ask(chat()))).toEqual([200, 429])
-    await set(server, 'ModelRequestRateLimitCount', -1)
+    await setOptions(server, { ModelRequestRateLimitCount: -1 })
     expect(await statuses(3, () => ask(chat()))).toEqual([200, 200, 200])
     const options = await server.call<{ key: string; value: string }[]>('GET /api/option/')
     expect(options.find(({ key }) => key === 'ModelRequestRateLimitCount')?.value).toBe('0')
@@ -106,7 +104,7 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
     expect(await statuses(2, () => ask(chat()))).toEqual([200, 429])
     const successes = codeOf((await ask(chat())).text).message
     expect(successes).toContain('successful requests: at most 1')
-    await set(server, 'ModelRequestRateLimitSuccessCount', 1000)
+    await setOptions(server, { ModelRequestRateLimitSuccessCount: 1000 })
     expect(await statuses(2, () => ask(chat()))).toEqual([200, 429])
     expect(codeOf((await ask('{"model":')).text).message).toContain('failed ones included')
   })
@@ -117,11 +115,11 @@ eachDatabase('limits of model requests', (_fresh, kind) => {
     expect([...free.headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([])
     await limitModels(server, { count: 1 })
     expect(await statuses(2, () => ask(chat()))).toEqual([200, 429])
-    await set(server, 'ModelRequestRateLimitCount', 3)
+    await setOptions(server, { ModelRequestRateLimitCount: 3 })
     expect(await statuses(3, () => ask(chat()))).toEqual([200, 200, 429])
-    await set(server, 'ModelRequestRateLimitGroup', { default: [5, 1000] })
+    await setOptions(server, { ModelRequestRateLimitGroup: { default: [5, 1000] } })
     expect(await statuses(3, () => ask(chat()))).toEqual([200, 200, 429])
-    await set(server, 'ModelRequestRateLimitEnabled', false)
+    await setOptions(server, { ModelRequestRateLimitEnabled: false })
     expect(await statuses(5, () => ask(chat()))).toEqual([200, 200, 200, 200, 200])
   })
 
@@ -159,19 +157,19 @@ describe('limits of users, groups and tokens', () => {
     const asSecond = () => ask(server, second.key, chat())
     expect(await statuses(3, asSecond)).toEqual([200, 200, 429])
     expect(codeOf((await asSecond()).text).message).toContain('This API key has reached')
-    await set(server, 'UserRequestLimits', { '*': { requests: 3 } })
+    await setOptions(server, { UserRequestLimits: { '*': { requests: 3 } } })
     expect(await statuses(4, () => asFirst(chat()))).toEqual([200, 200, 200, 429])
     const token = await server.call<object>(`GET /api/token/${second.id}`)
     await server.call('PUT /api/token/', { ...token, limit_requests: 0 })
     expect((await asSecond()).status).toBe(429)
-    await set(server, 'UserRequestLimits', { '*': [] })
+    await setOptions(server, { UserRequestLimits: { '*': [] } })
     expect((await asSecond()).status).toBe(200)
   })
 
   it('apply to all requests of a group, by the group in which a request runs', async () => {
     const { server, ask: inDefault } = await stage('sqlite', await answering(), { channel: { group: 'default,vip' } })
     const vip = await addToken(server, { group: 'vip' })
-    await set(server, 'GroupRequestLimits', { vip: { requests: 2, seconds: 60 } })
+    await setOptions(server, { GroupRequestLimits: { vip: { requests: 2, seconds: 60 } } })
     expect(await statuses(3, () => ask(server, vip.key, chat()))).toEqual([200, 200, 429])
     expect(await statuses(3, () => inDefault(chat()))).toEqual([200, 200, 200])
     const playground = (group: string) => server.raw('POST /pg/chat/completions', { ...chat(), group })

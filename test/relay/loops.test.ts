@@ -8,11 +8,10 @@ import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { listeningInTest } from '../helpers/listening.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, claude, model, stage } from './stage.ts'
 
-const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
 
 /** A site with its own master key, and therefore its own site id. */
 const otherSite = () => serverOfTest('sqlite', { env: { MASTER_KEY: randomBytes(32).toString('base64') } })
@@ -26,7 +25,7 @@ async function outcomes({ app }: TestServer): Promise<Record<string, number>> {
 /** A site with a channel that leads to the site itself. */
 async function circle(kind: 'sqlite' | 'postgres', models = model) {
   const server = await serverOfTest(kind)
-  await setOption(server, 'RetryTimes', '5')
+  await setOptions(server, { RetryTimes: 5 })
   const token = await addToken(server)
   const channelId = await addChannel(server, { url: server.url, models, key: token.key })
   return { server, token, channelId, ask: (body: unknown, path?: string) => ask(server, token.key, body, path) }
@@ -187,7 +186,7 @@ describe('the address of a channel', () => {
   it("is refused when it is one of this site, and the error names the form's field", async () => {
     const port = await freePort()
     const server = await serverOfTest('sqlite', { env: { PORT: port } })
-    await setOption(server, 'ServerAddress', 'https://gateway.example')
+    await setOptions(server, { ServerAddress: 'https://gateway.example' })
     const save = async (base_url: string) => {
       const channel = { name: 'test', type: 1, key: 'upstream-key-0123456789', models: model, base_url }
       return ((await (await server.raw('POST /api/channel/', channel)).json()) as { code?: string }).code ?? 'ok'

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { listening } from '../helpers/listening.ts'
-import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { sampled } from '../helpers/torture.ts'
 import { type Client, clients, type Understood } from './clients.ts'
 
@@ -66,7 +66,7 @@ beforeAll(async () => {
     response.end()
   })
   server = await startServer('sqlite')
-  await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+  await setOptions(server, { SelfUseModeEnabled: true })
   ask.url = server.url
   ask.key = (await addToken(server)).key
   const url = await listening(upstream)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { openLoopback } from './direct-stage.ts'
 import { httpUpstream, settledCharges, stage } from './stage.ts'
 
@@ -34,8 +34,7 @@ anyDatabase('media by address', (_fresh, kind) => {
     })
     const staged = await stage(kind, url, { channel: { type: 24, models: model } })
     await addChannel(staged.server, { url, type: 24, models: model, name: 'second' })
-    await staged.server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
-    await staged.server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(staged.server, { ModelRatio: { [model]: 1 }, RetryTimes: 1 })
     openLoopback(staged.server)
     const ask = (paths: string[]) =>
       staged.ask({

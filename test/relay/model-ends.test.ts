@@ -4,7 +4,7 @@ import { checkModels } from '../../src/server/gateway/channels/model-changes.ts'
 import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import { jobNamed } from '../../src/server/watch/jobs/table.ts'
 import { eachDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { tunnelTo } from '../helpers/tunnel.ts'
 import { answeringUpstream, ask, chat, completion, settledCharges, stage } from './stage.ts'
 
@@ -38,8 +38,7 @@ async function ending(kind: 'sqlite' | 'postgres', nowMs: number, options: Recor
   })
   const { server } = staged
   const set = { ModelRatio: { [old]: 1, [next]: 5, other: 1 }, CompletionRatio: { [old]: 2, [next]: 2, other: 2 }, ...options }
-  for (const [key, value] of Object.entries(set))
-    await server.call('PUT /api/option/', { key, value: typeof value === 'string' ? value : JSON.stringify(value) })
+  await setOptions(server, set)
   const last = async () => {
     await settledCharges(server)
     const row = (await books(server)).logs.at(-1)

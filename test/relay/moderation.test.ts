@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { ask, chat, claude, completion, event, eventually, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
 
 const mask = '**###**'
 
-const set = (server: TestServer, key: string, value: unknown) => server.call('PUT /api/option/', { key, value: String(value) })
 
 async function checkCompletions(server: TestServer, { stops }: { stops: boolean }) {
-  await set(server, 'SensitiveWords', 'badword\n敏感词')
-  await set(server, 'CheckSensitiveOnCompletionEnabled', true)
-  if (!stops) await set(server, 'StopOnSensitiveEnabled', false)
+  await setOptions(server, { SensitiveWords: 'badword\n敏感词', CheckSensitiveOnCompletionEnabled: true })
+  if (!stops) await setOptions(server, { StopOnSensitiveEnabled: false })
 }
 
 /** An upstream that answers with these pieces, one after the other. */
@@ -108,7 +106,7 @@ anyDatabase('listed words', (_fresh, kind) => {
       (await ask({ model, max_tokens: 5, messages: [{ role: 'user', content: 'test_sensitive' }] }, '/v1/messages')).text,
     ).toContain('invalid_request_error')
     expect((await ask(chat())).status).toBe(200)
-    await set(server, 'CheckSensitiveOnPromptEnabled', false)
+    await setOptions(server, { CheckSensitiveOnPromptEnabled: false })
     expect((await ask(chat({ messages: [{ role: 'user', content: 'test_sensitive' }] }))).status).toBe(200)
     expect((await settledCharges(server)).length).toBe(2)
     await requireBalancedBooks(server)
@@ -351,7 +349,7 @@ describe('in each format of callers', () => {
     await checkCompletions(server, { stops: true })
     const untouched = await ask(server, key, chat({ stream: true, stream_options: { include_usage: true } }))
     expect(untouched.text).toBe(clean.join(''))
-    await set(server, 'StreamCacheQueueLength', 2)
+    await setOptions(server, { StreamCacheQueueLength: 2 })
     const late = await ask(server, key, chat({ stream: true }))
     expect(chatText(late.text)).toBe('nothing to be seen here')
     expect(finishOf(late.text)).toEqual(['stop'])

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
-import { addChannel, addToken, books, expireLeases, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, expireLeases, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { askWithRetry, eventually } from './stage.ts'
 
@@ -21,8 +21,7 @@ eachDatabase('money under load and death', (fresh, kind) => {
     upstream.program(model, { words: 1000 })
     const server = await serverOfTest(kind)
     await addChannel(server, { url: upstream.url, models: model })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
-    await server.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ [model]: 1 }) })
+    await setOptions(server, { ModelRatio: { [model]: 1 }, CompletionRatio: { [model]: 1 } })
 
     const probe = await addToken(server)
     await (await ask(server.url, probe.key, { max_tokens: 1000 })).text()

@@ -4,7 +4,7 @@ import { readPrices } from '../../src/server/money/pricing/price-data.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase, freshDatabase } from '../helpers/databases.ts'
 import { pricePublisher, publishedPrices, shippedPrices } from '../helpers/published-prices.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, completion, eventually, settledCharges, stage } from './stage.ts'
 
@@ -267,8 +267,7 @@ anyDatabase('newer public prices', (_fresh, kind) => {
     await run('applied 1')
     expect(await charge()).toBe(1000 * 0.45 + 100 * 2.5)
     expect((await stateOf(server)).newer?.changes).toMatchObject([{ model: halved }])
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 4 }) })
-    await server.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ [model]: 2 }) })
+    await setOptions(server, { ModelRatio: { [model]: 4 }, CompletionRatio: { [model]: 2 } })
     expect(await charge()).toBe(1000 * 4 + 100 * 8)
   })
 

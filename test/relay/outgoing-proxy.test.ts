@@ -7,7 +7,7 @@ import { type ConnectProxy, connectProxy } from '../helpers/connect-proxy.ts'
 import { testMasterKey } from '../helpers/core.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { closing, listeningPort } from '../helpers/listening.ts'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { runCommand } from '../helpers/sluice.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { ask, chat, completion, event, eventually, httpUpstream, model, piece, stage } from './stage.ts'
@@ -98,7 +98,7 @@ it('the failure of a proxy is told to admins by its host and port, to callers as
 
   const answered = await httpUpstream((_request, response) => void response.end(completion()))
   await addChannel(server, { url: answered, models: model, priority: -1 })
-  await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+  await setOptions(server, { RetryTimes: 1 })
   expect((await ask(server, token.key, chat())).status).toBe(200)
 
   const unreachable = await stageBehind('https://upstream.test', { HTTPS_PROXY: `http://${down}` })

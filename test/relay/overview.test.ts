@@ -2,14 +2,14 @@ import { expect, it } from 'vitest'
 import type { ChannelHealth, Overview } from '../../src/contract/entities/call-statistics.ts'
 import { newClock } from '../helpers/clock.ts'
 import { eachDatabase } from '../helpers/databases.ts'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { answeringUpstream, ask, chat, completion, eventually, model, stage } from './stage.ts'
 
 eachDatabase('the overview', (_fresh, kind) => {
   it('shows a failing channel with its last error, its circuit breaker and the charges, without waiting for a job', async () => {
     const { url: failing } = await answeringUpstream({ bytes: '{"error":{"message":"overloaded today"}}', status: 503 })
     const { server, token, channelId } = await stage(kind, failing, { channel: { priority: 2 } })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     const body = JSON.stringify(chat())
     for (let calls = 0; calls < 2; calls++) await ask(server, token.key, body)
     const { url } = await answeringUpstream(completion())

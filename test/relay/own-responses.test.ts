@@ -7,7 +7,7 @@ import { removeUser } from '../../src/server/people/accounts/remove-user.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { caller as connectCaller } from './realtime-stage.ts'
 import { json, vendor } from './responses-vendor.ts'
 import { claude, eventually, httpUpstream, model, settledCharges, stage } from './stage.ts'
@@ -119,7 +119,7 @@ anyDatabase('responses of channels that store none', (fresh, kind) => {
     expect(sent.input).toMatchObject([{ content: 'One?' }, { content: [{ text: 'Answer 1.' }] }, { content: 'Two?' }])
 
     await addChannel(server, { url: 'http://127.0.0.1:9', ...channel, priority: 9 })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     const made = await client.responses.create({
       model: claude,
       input: 'Three?',
@@ -259,12 +259,12 @@ anyDatabase('responses of channels that store none', (fresh, kind) => {
     await server.app.localResponses.purge()
     expect((await rows(server)).map(({ response_id: id }) => id)).toEqual([first.id])
 
-    await server.call('PUT /api/option/', { key: 'responses.keep_megabytes', value: '1' })
+    await setOptions(server, { 'responses.keep_megabytes': 1 })
     const long = 'word '.repeat(150_000)
     for (let round = 0; round < 2; round++) await client.responses.create({ model: claude, input: long })
     await eventually('the oldest are gone', async () => (await rows(server)).length === 1)
 
-    await server.call('PUT /api/option/', { key: 'responses.keep_enabled', value: 'false' })
+    await setOptions(server, { 'responses.keep_enabled': false })
     const unkept = await client.responses.create({ model: claude, input: 'Hi' })
     expect(unkept).toMatchObject({ store: false })
     await expect(client.responses.retrieve(first.id)).rejects.toMatchObject({ status: 404, code: 'response_not_kept' })

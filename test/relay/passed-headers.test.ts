@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { messagesReply } from '../helpers/vendor-replies.ts'
 import { caller as connectCaller } from './realtime-stage.ts'
 import { sharedStages } from './shared-stage.ts'
@@ -51,7 +51,7 @@ describe('headers that the vendor reads', () => {
     const { server, token } = await stage('sqlite', url)
     const chatOnly = await upstream()
     await addChannel(server, { url: `${chatOnly.url}/v1/chat/completions`, type: 8, models: 'gpt-4.1' })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"gpt-4.1":1,"gpt-4o":1}' })
+    await setOptions(server, { ModelRatio: '{"gpt-4.1":1,"gpt-4o":1}' })
     const client = connectCaller(server.url, token.key, { path: responsePath })
     await client.opened()
     const create = { type: 'response.create', model, input: 'Hi' }
@@ -133,7 +133,7 @@ describe('headers that the vendor reads', () => {
     const second = await upstream()
     const { server, ask } = await stage('sqlite', first.url, { channel: { priority: 9 } })
     await addChannel(server, { url: `${second.url}/v1/chat/completions`, type: 8, models: model })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     const answer = await ask({ model, input: 'Hi' }, responsePath, codex)
     expect([answer.status, first.asked.length, second.asked.length]).toEqual([200, 1, 1])
     expect(answer.headers.get('x-codex-turn-state')).toBeNull()

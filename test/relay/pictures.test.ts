@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { arrayAt, isObject } from '../../src/server/gateway/protocols/wire-format.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { scaledByLoad } from '../helpers/scaled-by-load.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
 import { directStage, openLoopback, sharedDirectStages } from './direct-stage.ts'
 import { ask as askWith, eventually, httpUpstream, post, type ProgrammedReply, settledCharges, stage } from './stage.ts'
@@ -62,7 +62,7 @@ anyDatabase('images', (_fresh, kind) => {
       channel: { type: 24, models: 'gemini-image' },
       ratios: { 'gemini-image': 0.15 },
     })
-    await server.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ 'gemini-image': 4 }) })
+    await setOptions(server, { CompletionRatio: { 'gemini-image': 4 } })
     const answer = await ask({ model: 'gemini-image', prompt: 'a lock', n: 2 }, generations)
     expect(JSON.parse(answer.text).usage).toMatchObject({ input_tokens: 12, output_tokens: 2580 })
     const { logs } = await books(server)
@@ -96,7 +96,7 @@ anyDatabase('images', (_fresh, kind) => {
       prices: { 'gemini-image': 0.04 },
     })
     await addChannel(blocked.server, { url: blocked.url, type: 24, models: 'gemini-image' })
-    await blocked.server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+    await setOptions(blocked.server, { RetryTimes: 3 })
     const answer = await blocked.ask({ model: 'gemini-image', prompt: 'x' }, generations)
     expect([answer.status, JSON.parse(answer.text).error.code, blocked.heard.length]).toEqual([
       400,
@@ -243,7 +243,7 @@ anyDatabase('images', (_fresh, kind) => {
       response.on('close', () => broken++)
     })
     const { server, token } = await stage(kind, url, { channel: { type: 24, models: 'gemini-image' } })
-    await server.call('PUT /api/option/', { key: 'ModelPrice', value: JSON.stringify({ 'gemini-image': 0.04 }) })
+    await setOptions(server, { ModelPrice: { 'gemini-image': 0.04 } })
     const leaving = new AbortController()
     const gone = post(server, token.key, { model: 'gemini-image', prompt: 'a lock', n: 8 }, generations, { signal: leaving.signal })
     await eventually('five calls are open', () => open === 5)

@@ -4,7 +4,7 @@ import { openChannel } from '../../src/server/gateway/channels/model-index.ts'
 import { probeKey } from '../../src/server/gateway/relay/models/probe.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, books } from '../helpers/seed.ts'
+import { addChannel, books, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { answeringUpstream } from './stage.ts'
 
@@ -13,7 +13,6 @@ const test = async (server: TestServer, id: number, model = '') => {
   return answer as { success: boolean; message: string; code?: string; time?: number }
 }
 const channelOf = (server: TestServer, id: number) => server.call<Channel>(`GET /api/channel/${id}`)
-const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
 
 /** An upstream that answers each path in its dialect, and records its requests. */
 const everything = () =>
@@ -165,7 +164,7 @@ anyDatabase('a test that passes', (_fresh, kind) => {
     expect(await test(server, id)).toMatchObject({ success: true })
     expect((await channelOf(server, id)).status).toBe(3)
 
-    await setOption(server, 'AutomaticEnableChannelEnabled', 'true')
+    await setOptions(server, { AutomaticEnableChannelEnabled: true })
     expect(await test(server, id)).toMatchObject({ success: true })
     expect(await channelOf(server, id)).toMatchObject({ status: 1, other_info: '', keys_enabled: 1 })
     expect(await server.call<ChannelKey[]>(`GET /api/channel/${id}/keys`)).toMatchObject([{ status: 1, status_reason: '' }])

@@ -3,7 +3,7 @@ import { startServer, type TestServer } from '../helpers/app.ts'
 import { hasHaproxy, startHaproxy } from '../helpers/haproxy.ts'
 import { hasNginx, startNginx } from '../helpers/nginx.ts'
 import type { RunningProxy } from '../helpers/proxy-process.ts'
-import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { vendor } from './responses-vendor.ts'
@@ -52,7 +52,7 @@ describe.each(proxies.filter(({ isInstalled }) => isInstalled))('behind $name wi
 
   it('ordinary calls and streams pass, other protocol upgrades are not forwarded to the node, and metrics are not exposed', async () => {
     const upstream = await upstreamOfTest({ models: ['plain-model'] })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"plain-model":1}' })
+    await setOptions(server, { ModelRatio: '{"plain-model":1}' })
     await addChannel(server, { url: upstream.url, models: 'plain-model' })
     const { key } = await addToken(server)
     expect((await ask(proxy, key, chat({ model: 'plain-model' }))).status).toBe(200)

@@ -3,7 +3,7 @@ import { billOf } from '../../src/contract/bill.ts'
 import type { LogOther } from '../../src/contract/entities/log.ts'
 import { readFactors } from '../../src/contract/log-factors.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, completion, settledCharges, stage } from './stage.ts'
 
@@ -72,9 +72,9 @@ anyDatabase('a model whose price is only in the public data', (_fresh, kind) => 
 
   it('has no price where the site does not use public data, and where no channel of a vendor serves it', async () => {
     const { upstream, server, token } = await priced()
-    await server.call('PUT /api/option/', { key: 'PublicPriceDataEnabled', value: 'false' })
+    await setOptions(server, { PublicPriceDataEnabled: false })
     expect(JSON.parse((await ask(server, token.key, chat({ model: stepped }))).text).error.code).toBe('price_missing')
-    await server.call('PUT /api/option/', { key: 'PublicPriceDataEnabled', value: 'true' })
+    await setOptions(server, { PublicPriceDataEnabled: true })
     // A channel with a custom address has no vendor.
     await addChannel(server, { url: upstream.url, models: 'gpt-5.5', type: 8 })
     const { key } = await addToken(server)
@@ -84,8 +84,7 @@ anyDatabase('a model whose price is only in the public data', (_fresh, kind) => 
 
   it('keeps the price that an administrator has set', async () => {
     const { upstream, server, ask } = await priced()
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [stepped]: 4 }) })
-    await server.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ [stepped]: 2 }) })
+    await setOptions(server, { ModelRatio: { [stepped]: 4 }, CompletionRatio: { [stepped]: 2 } })
     upstream.program('*', { body: used(300_000, 10) })
     expect((await ask(chat({ model: stepped }))).status).toBe(200)
     await settledCharges(server)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Budget } from '../../src/contract/entities/budget.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase, type DatabaseKind } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { answering, caller, live, realtimeUpstream, sdk } from './realtime-stage.ts'
 import { sharedStages } from './shared-stage.ts'
 import { ask, chat, eventually, settledCharges, stage, upstreamKey } from './stage.ts'
@@ -127,7 +127,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
         })
     })
     const { server, token } = await open(kind, upstream.url)
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [live]: 100, 'whisper-1': 15 }) })
+    await setOptions(server, { ModelRatio: { [live]: 100, 'whisper-1': 15 } })
     const client = caller(server.url, token.key)
     await client.hears('session.created')
     client.say({
@@ -159,8 +159,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
     })
     const { server, token } = await open(kind, upstream.url)
     const prices = { ModelRatio: { [live]: 1, 'whisper-1': 15 }, AudioRatio: { [live]: 1 }, AudioCompletionRatio: { [live]: 1 } }
-    for (const [key, value] of Object.entries(prices))
-      await server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
+    await setOptions(server, prices)
     const amount = 60_000
     await server.call('POST /api/budget/', { scope: 'model', subject: 'whisper-1', period: 'total', amount })
     const spent = async () => (await server.call<{ items: Budget[] }>('GET /api/budget/')).items[0]?.spent ?? 0
@@ -243,7 +242,7 @@ anyDatabase('a realtime session', (_fresh, kind) => {
   it('ends with an error and 1008 when the balance is used up, and no hold takes the balance below zero', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server } = await open(kind, upstream.url)
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [live]: 1 }) })
+    await setOptions(server, { ModelRatio: { [live]: 1 } })
     const token = await addToken(server, { unlimited_quota: false, remain_quota: 40_000 })
     const client = caller(server.url, token.key)
     await client.hears('session.created')
@@ -356,7 +355,7 @@ describe('the handshake of a realtime session', () => {
     const { server, token } = await open('sqlite', shut.url, { priority: 9 })
     const client = caller(server.url, token.key)
     expect(await client.refused()).toMatchObject({ status: 503 })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '2' })
+    await setOptions(server, { RetryTimes: 2 })
     await addChannel(server, { url: good.url, models: live })
     const second = caller(server.url, token.key)
     await second.hears('session.created')
@@ -417,7 +416,7 @@ describe('events of a realtime session', () => {
   it('have the model name that the caller used, and cannot change the charged model', async () => {
     const upstream = await realtimeUpstream(answering())
     const { server } = await open('sqlite', upstream.url, { models: 'mine', model_mapping: JSON.stringify({ mine: live }) })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: '{"mine":1}' })
+    await setOptions(server, { ModelRatio: '{"mine":1}' })
     const token = await addToken(server, { model_limits_enabled: true, model_limits: 'mine' })
     const client = caller(server.url, token.key, { path: '/v1/realtime?model=mine' })
     expect(await client.hears('session.created')).toMatchObject({ session: { model: 'mine' } })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { addToken, books } from '../helpers/seed.ts'
+import { addToken, books, setOptions } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { answeringUpstream, ask, chat, claude, completion, model, stage } from './stage.ts'
 
@@ -180,10 +180,7 @@ describe('members dropped for a channel of the same protocol', () => {
     }
     const { url } = await upstream(JSON.stringify(reply))
     const { server, ask: call } = await stage('sqlite', url, { channel: { type: 24, models: gemini } })
-    const set = (key: string, value: object) => server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
-    await set('ModelRatio', { [gemini]: 1 })
-    await set('CompletionRatio', { [gemini]: 1 })
-    await set('TierFactor', { priority: 2 })
+    await setOptions(server, { ModelRatio: { [gemini]: 1 }, CompletionRatio: { [gemini]: 1 }, TierFactor: { priority: 2 } })
     const answer = await call(chat({ model: gemini, service_tier: 'priority' }))
     expect([answer.status, answer.headers.get('x-sluice-dropped')]).toEqual([200, 'service_tier'])
     const [row] = (await books(server)).logs

@@ -4,6 +4,7 @@ import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { type DatabaseKind, eachDatabase } from '../helpers/databases.ts'
 import { type Member, member } from '../helpers/members.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { answeringUpstream, chat, completion, stage } from './stage.ts'
 
 const day = 86_400
@@ -46,7 +47,7 @@ eachDatabase('the retention of recordings', (_fresh, kind) => {
     const clock = newClock()
     const now = () => clock.now()
     const server = await serverOfTest(kind, { now })
-    await server.call('PUT /api/option/', { key: 'RecordingRetentionDays', value: '3' })
+    await setOptions(server, { RecordingRetentionDays: 3 })
     const [ada, eve] = [await member(server, 'ada'), await member(server, 'eve')]
     const oldest = seconds(clock.now()) - 3 * day
     await store(server, numbered('old-of-ada', 130), { user: ada.id, at: oldest - 1 })
@@ -70,7 +71,7 @@ eachDatabase('the retention of recordings', (_fresh, kind) => {
   it('by size: of 40 of 50 kB each and a limit of 1 MB, the 22 oldest go down to 0.9 MB, once, whoever they belong to', async () => {
     const server = await serverOfTest(kind)
     const [ada, eve] = [await member(server, 'ada'), await member(server, 'eve')]
-    await server.call('PUT /api/option/', { key: 'RecordingMegabytes', value: '1' })
+    await setOptions(server, { RecordingMegabytes: 1 })
     const at = seconds(server.app.now())
     // Every second one is of the same user; the first of each is the youngest.
     await store(server, numbered('ada', 20), { user: ada.id, at, bytes: 51_200 })
@@ -85,7 +86,7 @@ eachDatabase('the retention of recordings', (_fresh, kind) => {
 
   it('by size on two nodes at once: of 40 of 50 kB each and a limit of 1 MB, the 22 oldest go, and no more', async () => {
     const server = await serverOfTest(kind)
-    await server.call('PUT /api/option/', { key: 'RecordingMegabytes', value: '1' })
+    await setOptions(server, { RecordingMegabytes: 1 })
     await store(server, numbered('r', 40), { user: 1, at: seconds(server.app.now()), bytes: 51_200 })
     const node = await nodeBeside(kind, server, Date.now)
     await Promise.all([server.app.recordings.purge(), node.app.recordings.purge()])
@@ -116,7 +117,7 @@ eachDatabase('the retention of recordings', (_fresh, kind) => {
     const clock = newClock()
     const { url } = await answeringUpstream(completion())
     const { server } = await stage(kind, url, { server: { now: () => clock.now() } })
-    await server.call('PUT /api/option/', { key: 'RecordingRetentionDays', value: '1' })
+    await setOptions(server, { RecordingRetentionDays: 1 })
     const [ada, eve] = [await member(server, 'ada'), await member(server, 'eve')]
     await server.call(`POST /api/user/${ada.id}/quota`, { change: 500_000, reason: 'test' })
     const { id, key } = (await ada.call('POST /api/token/', { name: 'own', unlimited_quota: true })).json.data as {

@@ -5,7 +5,7 @@ import { sliceLength } from '../../src/server/base/lib/bytes/text-slices.ts'
 import { seconds } from '../../src/server/base/lib/time/clock.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { answeringUpstream, chat, completion, httpUpstream, model, stage, upstreamKey } from './stage.ts'
 
 async function recordToken(server: TestServer, kind: 'token' | 'user', target: number): Promise<void> {
@@ -78,7 +78,7 @@ anyDatabase('secrets in recordings', (_fresh, kind) => {
     })
     const { server, token } = await stage(kind, url)
     for (let index = 1; index < 5; index++) await addChannel(server, { url, models: model, key: `another-channel-key-${index}` })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '4' })
+    await setOptions(server, { RetryTimes: 4 })
     await recordToken(server, 'token', token.id)
     const asked = padded((content) => JSON.stringify(chat({ messages: [{ role: 'user', content }] })))
 
@@ -156,7 +156,7 @@ anyDatabase('secrets in recordings', (_fresh, kind) => {
       channel: { priority: 9, setting: JSON.stringify({ header_override: { 'x-vendor-token': overridden } }) },
     })
     await addChannel(server, { url: await repeats(500), models: model, type: 16, key: pair })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     await recordToken(server, 'token', token.id)
     const told = await ask(chat({ user: `${token.key} ${encodeURIComponent(token.key)}` }))
     const call = await recordingOf(server, told.headers.get('x-request-id'))

@@ -9,7 +9,7 @@ import { newClock } from '../helpers/clock.ts'
 import { testMasterKey } from '../helpers/core.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { member } from '../helpers/members.ts'
-import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { answeringUpstream, chat, completion, httpUpstream, model, piece, post, stage, upstreamKey } from './stage.ts'
 
 const hour = 3600
@@ -223,7 +223,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
     const packed = brotliCompressSync(long)
     const { url } = await answeringUpstream({ bytes: packed, headers: { 'content-encoding': 'br' } })
     const { server, token, ask } = await stage(kind, url)
-    await server.call('PUT /api/option/', { key: 'RecordingBodyKilobytes', value: '1' })
+    await setOptions(server, { RecordingBodyKilobytes: 1 })
     await record(server, 'token', token.id)
     const call = await recordingOf(server, await ask(chat({ user: '你'.repeat(1000) })))
     expect(call.upstream[0]?.reply?.body).toEqual({
@@ -292,7 +292,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
     expect(await server.app.recordings.purge()).toBe(1)
     expect((await rowsOf(server)).map(({ request_id }) => request_id)).toEqual([fresh.headers.get('x-request-id')])
 
-    await server.call('PUT /api/option/', { key: 'RecordingMegabytes', value: '1' })
+    await setOptions(server, { RecordingMegabytes: 1 })
     const row = { user_id: 1, bytes: 300_000, caller_sealed: '', upstream_sealed: '' }
     for (let n = 1; n <= 4; n++)
       await server.app.db
@@ -305,7 +305,7 @@ anyDatabase('recordings of calls', (_fresh, kind) => {
 
   it('are limited per minute; a rule for a share of calls records about that share', async () => {
     const { server, token, ask } = await stage(kind, await answering(completion()))
-    await server.call('PUT /api/option/', { key: 'RecordingsPerMinute', value: '2' })
+    await setOptions(server, { RecordingsPerMinute: 2 })
     await record(server, 'token', token.id)
     for (let n = 0; n < 4; n++) await ask(chat())
     await stored(server)

@@ -3,7 +3,7 @@ import OpenAI from 'openai'
 import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
-import { books, requireBalancedBooks } from '../helpers/seed.ts'
+import { books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
 import { answeringUpstream, settledCharges, stage } from './stage.ts'
 
@@ -43,7 +43,7 @@ anyDatabase('Responses, translated', (_fresh, kind) => {
   async function staged(answers: string[], channel: Record<string, unknown>) {
     const { url, asked } = await upstreamOf(...answers)
     const open = await stage(kind, url, { channel })
-    await open.server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [claude]: 1, [gpt]: 1 }) })
+    await setOptions(open.server, { ModelRatio: { [claude]: 1, [gpt]: 1 } })
     return { ...open, asked }
   }
   const toClaude = (...answers: string[]) => staged(answers, { type: 14, models: claude })

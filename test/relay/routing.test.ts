@@ -4,7 +4,7 @@ import type { Log } from '../../src/contract/entities/log.ts'
 import { Spending } from '../../src/server/gateway/channels/spending.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase, eachDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { type Answer, type Entry, type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model } from './stage.ts'
 
@@ -12,7 +12,7 @@ type LogPage = { items: Log[]; channel_names: Record<string, string> }
 
 const keys = ['upstream-key-one-01', 'upstream-key-two-02', 'upstream-key-three-03'] as const
 const retries = (server: TestServer, times: number) =>
-  server.call('PUT /api/option/', { key: 'RetryTimes', value: String(times) })
+  setOptions(server, { RetryTimes: times })
 const keyOf = ({ headers }: Entry) => headers.authorization?.replace('Bearer ', '') ?? ''
 const lastInfo = async (server: TestServer) => JSON.parse((await books(server)).logs.at(-1)?.other ?? '{}').admin_info
 
@@ -43,7 +43,7 @@ anyDatabase('several keys in one channel', (_fresh, kind) => {
     const bad = { [keys[0]]: { status: 401 }, [keys[2]]: { status: 401 } }
     const { id, upstream } = await stage.add({ ...several, setting: { key_mode: 'round-robin' } }, byKey(bad))
     await retries(stage.server, 5)
-    await stage.server.call('PUT /api/option/', { key: 'AutomaticDisableChannelEnabled', value: 'true' })
+    await setOptions(stage.server, { AutomaticDisableChannelEnabled: true })
 
     expect((await stage.ask()).status).toBe(200)
     expect(upstream.journal.map(keyOf)).toEqual([keys[0], keys[2], keys[1]])
@@ -217,11 +217,11 @@ describe('the strategy of a group', () => {
     const stage = await open('sqlite')
     const dear = await stage.add({ weight: 1000 })
     const cheap = await stage.add({ setting: { cost_ratio: 0.5 } })
-    await stage.server.call('PUT /api/option/', { key: 'GroupRouting', value: '{"default":"cheapest"}' })
+    await setOptions(stage.server, { GroupRouting: '{"default":"cheapest"}' })
     for (let time = 0; time < 5; time++) await stage.ask()
     expect([dear.upstream.journal.length, cheap.upstream.journal.length]).toEqual([0, 5])
     expect(await lastInfo(stage.server)).toMatchObject({ choice: 'cheapest' })
-    await expect(stage.server.call('PUT /api/option/', { key: 'GroupRouting', value: '{"default":"luck"}' })).rejects.toThrow()
+    await expect(setOptions(stage.server, { GroupRouting: '{"default":"luck"}' })).rejects.toThrow()
   })
 })
 
@@ -297,7 +297,7 @@ describe('the candidates of a choice', () => {
     await stage.ask()
     expect(await lastInfo(stage.server)).not.toHaveProperty('candidates')
     await stage.add({ setting: { cost_ratio: 1 } })
-    await stage.server.call('PUT /api/option/', { key: 'GroupRouting', value: '{"default":"cheapest"}' })
+    await setOptions(stage.server, { GroupRouting: '{"default":"cheapest"}' })
     await stage.ask()
     const { choice, candidates } = await lastInfo(stage.server)
     expect(choice).toBe('cheapest')

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { testLogger } from '../helpers/logger.ts'
-import { addChannel, addToken } from '../helpers/seed.ts'
+import { addChannel, addToken, setOptions } from '../helpers/seed.ts'
 import { type Program, upstreamOfTest } from '../helpers/upstream.ts'
 import {
   ask,
@@ -41,7 +41,7 @@ anyDatabase('secrets', (_fresh, kind) => {
     await addChannel(server, { url: upstream.url, models: 'behind-a-proxy', key, ...proxied })
     await addChannel(server, { url: garbage, models: 'garbage', key })
     await addChannel(server, { url: 'http://127.0.0.1:9', models: 'nobody', key })
-    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+    await setOptions(server, { SelfUseModeEnabled: true })
     const token = await addToken(server)
 
     const told = `key ${key} of ${organization} at ${upstream.url}/v1 and ${host} said Bearer ${key}`

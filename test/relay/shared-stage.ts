@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
-import { addChannel, addToken, books } from '../helpers/seed.ts'
+import { addChannel, addToken, books, setOptions } from '../helpers/seed.ts'
 import { ask, model, settledCharges, upstreamKey } from './stage.ts'
 
 const groupsMax = 500
@@ -17,11 +17,8 @@ export function sharedStages(kind: DatabaseKind = 'sqlite', options: Readonly<Re
   beforeAll(async () => {
     server = await startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.1' } })
     const groups = ['default', ...Array.from({ length: groupsMax }, (_, index) => `stage-${index}`)]
-    const ofEach = <Value>(value: Value) => JSON.stringify(Object.fromEntries(groups.map((group) => [group, value])))
-    await server.call('PUT /api/option/', { key: 'GroupRatio', value: ofEach(1) })
-    await server.call('PUT /api/option/', { key: 'UserUsableGroups', value: ofEach('one test') })
-    for (const [key, value] of Object.entries(options))
-      await server.call('PUT /api/option/', { key, value: typeof value === 'string' ? value : JSON.stringify(value) })
+    const ofEach = <Value>(value: Value) => Object.fromEntries(groups.map((group) => [group, value]))
+    await setOptions(server, { GroupRatio: ofEach(1), UserUsableGroups: ofEach('one test'), ...options })
   })
   afterAll(() => server.stop())
 

@@ -3,7 +3,7 @@ import type { SiteCostSum } from '../../src/contract/entities/site-cost.ts'
 import { callForSite, type SiteCall } from '../../src/server/gateway/relay/models/site-call.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
-import { addChannel, books } from '../helpers/seed.ts'
+import { addChannel, books, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { chat, model, stage } from './stage.ts'
 
@@ -24,7 +24,7 @@ eachDatabase('calls of the site', (_fresh, kind) => {
     broken.program('*', { status: 503 })
     const { server, channelId } = await stage(kind, upstream.url)
     const { app } = server
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     await addChannel(server, { url: broken.url, models: model, priority: 10 })
     const before = await books(server)
 

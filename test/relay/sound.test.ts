@@ -3,7 +3,7 @@ import OpenAI6 from 'openai-6'
 import { expect, it } from 'vitest'
 import { wavOf } from '../../src/server/gateway/protocols/direct/wav.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
 import { directStage, sharedDirectStages } from './direct-stage.ts'
 
@@ -86,7 +86,7 @@ anyDatabase('speech', (_fresh, kind) => {
     expect(alone.status).toBe(502)
     const good = await sharedStage(() => ({ bytes: samples, type: 'audio/mpeg' }), { models: 'x' })
     await addChannel(bad.server, { url: good.url, models: 'tts-1' })
-    await bad.server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(bad.server, { RetryTimes: 1 })
     const answer = await bad.ask({ model: 'tts-1', input: 'four', voice: 'alloy' }, '/v1/audio/speech')
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
     expect((await books(bad.server)).logs.map(({ quota }) => quota)).toEqual([4 * 7.5])

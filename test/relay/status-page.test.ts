@@ -4,11 +4,10 @@ import type { StatusPage } from '../../src/contract/entities/status-page.ts'
 import { probeModels } from '../../src/server/watch/status-page/probes.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { chat, model, stage } from './stage.ts'
 
-const setOption = (server: TestServer, key: string, value: string) => server.call('PUT /api/option/', { key, value })
 const guest = (server: TestServer, path = '/api/status_page/') => fetch(server.url + path)
 
 async function pageOf(server: TestServer): Promise<StatusPage> {
@@ -69,7 +68,7 @@ eachDatabase('the status page', (_fresh, kind) => {
     const { server, ask } = await stage(kind, upstream.url, {
       channel: { models: `${model},gpt-4o,dall-e-3`, group: 'default,vip' },
     })
-    await setOption(server, 'StatusProbeMinutes', '30')
+    await setOptions(server, { StatusProbeMinutes: 30 })
     await probe(server)
     expect(upstream.journal.map((each) => each.model).sort()).toEqual(['gpt-4o', model])
     let page = await pageOf(server)
@@ -82,15 +81,14 @@ eachDatabase('the status page', (_fresh, kind) => {
     // A model that was called in a group is not probed there.
     await ask(chat())
     await server.app.callStatistics.flush()
-    await setOption(server, 'GroupRatio', JSON.stringify({ default: 1 }))
+    await setOptions(server, { GroupRatio: { default: 1 } })
     upstream.program('gpt-4o', { status: 500 })
     await probe(server)
     expect(upstream.journal.filter((each) => each.model === model)).toHaveLength(2)
     page = await pageOf(server)
     expect(modelIn(page, 'default', 'gpt-4o')).toMatchObject({ state: 'degraded', share: 0.5 })
 
-    await setOption(server, 'StatusProbeModels', `${model}\nunknown`)
-    await setOption(server, 'StatusProbeUnitsPerDay', '0')
+    await setOptions(server, { StatusProbeModels: `${model}\nunknown`, StatusProbeUnitsPerDay: 0 })
     expect(JSON.parse(await probe(server))).toEqual({ answered: 0, failed: 0, unaffordable: 1 })
   })
 
@@ -160,7 +158,7 @@ describe('readers of the status page', () => {
     expect((await guest(server, '/status/badge.svg')).status).toBe(404)
     expect((await pageOf(server)).groups.map(({ name }) => name)).toContain('svip')
 
-    await setOption(server, 'StatusPagePublicEnabled', 'true')
+    await setOptions(server, { StatusPagePublicEnabled: true })
     const input = { kind: 'incident', state: 'identified', message: 'It is known.', impact: 'outage' }
     await server.call('POST /api/incident/', { ...input, title: 'Of svip', groups: ['svip'] })
     await server.call('POST /api/incident/', { ...input, title: 'Of both', models: [model, 'gpt-4o'] })
@@ -171,9 +169,9 @@ describe('readers of the status page', () => {
     expect(data.incidents).toMatchObject([{ title: 'Of both', models: [model] }])
     expect(JSON.stringify(data)).not.toMatch(/svip|gpt-4o"|secret channel|OpenAI/)
 
-    await setOption(server, 'StatusPageVendorsEnabled', 'true')
+    await setOptions(server, { StatusPageVendorsEnabled: true })
     expect(modelIn(await pageOfGuest(server), 'default')?.vendors).toEqual([expect.objectContaining({ en: 'OpenAI' })])
-    await setOption(server, 'PricingPublicEnabled', 'false')
+    await setOptions(server, { PricingPublicEnabled: false })
     const bare = await pageOfGuest(server)
     expect([bare.groups, bare.incidents, bare.state]).toEqual([[], [], 'unknown'])
   })
@@ -202,7 +200,7 @@ describe('readers of the status page', () => {
   it('embed badges of the site and its models, in which no part of a URL becomes markup', async () => {
     const upstream = await upstreamOfTest()
     const { server } = await stage('sqlite', upstream.url)
-    await setOption(server, 'StatusPagePublicEnabled', 'true')
+    await setOptions(server, { StatusPagePublicEnabled: true })
     const badge = async (query = '') => {
       const answer = await guest(server, `/status/badge.svg${query}`)
       return { answer, text: await answer.text() }

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase, freshDatabase } from '../helpers/databases.ts'
 import { startProcess } from '../helpers/process.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, claude, event, eventually, httpUpstream, model, piece, requestBytes, settledCharges, speak } from './stage.ts'
 
@@ -53,7 +53,7 @@ eachDatabase('[T230] a node that stops', (fresh, kind) => {
       const quick = await upstreamOfTest()
       await addChannel(server, { url, models: model })
       await addChannel(server, { url: quick.url, models: 'quick' })
-      await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1, quick: 1 }) })
+      await setOptions(server, { ModelRatio: { [model]: 1, quick: 1 } })
       const { key } = await addToken(server)
       const streams = await Promise.all([0, 1, 2].map(() => begun(server, key, chat({ stream: true }))))
       const [watcher, late, unfinished] = [0, 1, 2].map(() => speak(server, get('/healthz')))
@@ -84,7 +84,7 @@ eachDatabase('[T230] a node that stops', (fresh, kind) => {
     const silent = { asked: 0, url: await httpUpstream(() => void silent.asked++) }
     await addChannel(server, { url, models: `${model},${claude}` })
     await addChannel(server, { url: silent.url, models: 'silent' })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1, [claude]: 1, silent: 1 }) })
+    await setOptions(server, { ModelRatio: { [model]: 1, [claude]: 1, silent: 1 } })
     const { key } = await addToken(server)
     const stream = await begun(server, key, chat({ stream: true }))
     const messages = await begun(server, key, chat({ stream: true, max_tokens: 5, model: claude }), '/v1/messages')

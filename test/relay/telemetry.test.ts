@@ -7,7 +7,7 @@ import { openTelemetry } from '../../src/server/usage/telemetry/open-telemetry.t
 import type { ServerSettings } from '../helpers/app.ts'
 import { testLogger } from '../helpers/logger.ts'
 import { otlpCollector } from '../helpers/otlp.ts'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { answeringUpstream, ask, chat, completion, event, eventually, httpUpstream, model, piece, stage, upstreamKey } from './stage.ts'
 
@@ -71,7 +71,7 @@ it('a collector gets a span for each call, with one for each attempt, and the me
   const { server, token, channelId } = await tracingStage(failing.url, collector.url, {
     env: { OTEL_EXPORTER_OTLP_HEADERS: headers },
   })
-  await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+  await setOptions(server, { RetryTimes: 1 })
   const answering = await upstream()
   const second = await addChannel(server, {
     url: answering.url,
@@ -217,7 +217,7 @@ it.each(['otlp', 'none'])(
     const collector = await otlpCollector()
     const failing = await upstream({ status: 503, body: '{"error":{"message":"overloaded"}}' })
     const { server, token } = await tracingStage(failing.url, collector.url, { env: { OTEL_TRACES_EXPORTER: traces } })
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
+    await setOptions(server, { RetryTimes: 1 })
     const answering = await upstream()
     const mapping = JSON.stringify({ [model]: 'gpt-mapped' })
     await addChannel(server, { url: answering.url, models: model, name: 'second', model_mapping: mapping })

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { listening } from '../helpers/listening.ts'
 import { scaledByLoad } from '../helpers/scaled-by-load.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { type Client, clients, type Understood } from './clients.ts'
 import { completion, eventually, settledCharges } from './stage.ts'
 
@@ -54,8 +54,7 @@ beforeAll(async () => {
     await addChannel(server, { url: urls[0] ?? '', type: 40, models, priority: 9 })
     await addChannel(server, { url: urls[1] ?? '', type: 40, models })
   }
-  await server.call('PUT /api/option/', { key: 'RetryTimes', value: '1' })
-  await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+  await setOptions(server, { RetryTimes: 1, SelfUseModeEnabled: true })
 })
 afterEach(() => settledCharges(server))
 afterAll(async () => {

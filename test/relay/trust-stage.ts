@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { logType } from '../../src/contract/entities/log.ts'
 import { type ServerSettings, startServer, type TestServer } from '../helpers/app.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { isTorture, sampled } from '../helpers/torture.ts'
 import { type FakeUpstream, startFakeUpstream } from '../helpers/upstream.ts'
 import { askWithRetry, eventually, upstreamKey } from './stage.ts'
@@ -75,8 +75,7 @@ export function trustOfSuite(kind: DatabaseKind, settings: () => Promise<ServerS
     const models = { openai: 'load-chat', anthropic: 'load-messages' }
     const names = [...Object.values(models), ...Array.from({ length: casesMax }, (_, index) => `case-${index}`)]
     const ones = JSON.stringify(Object.fromEntries(names.map((name) => [name, 1])))
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: ones })
-    await server.call('PUT /api/option/', { key: 'CompletionRatio', value: ones })
+    await setOptions(server, { ModelRatio: ones, CompletionRatio: ones })
     await addChannel(server, { url: healthy.url, models: models.openai })
     await addChannel(server, { url: healthy.url, type: 14, models: models.anthropic })
     load = { key: (await addToken(server)).key, models }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel } from '../helpers/seed.ts'
+import { addChannel, setOptions } from '../helpers/seed.ts'
 import { answeringUpstream, chat, claude, stage } from './stage.ts'
 
 anyDatabase('settings of the operator for models of a vendor', (_fresh, kind) => {
@@ -9,11 +9,11 @@ anyDatabase('settings of the operator for models of a vendor', (_fresh, kind) =>
     const { server, ask } = await stage(kind, url, { channel: { type: 24, models: 'gemini-2.0-flash,gemini-1.0-pro' } })
     await addChannel(server, { url, type: 14, models: claude })
     await addChannel(server, { url, type: 24, models: 'gemini-1.5-pro', other: 'v2' })
-    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+    await setOptions(server, { SelfUseModeEnabled: true })
     const versions = { default: 'v1beta', 'gemini-2.0-flash': 'v3alpha', 'gemini-1.5-pro': 'v9' }
-    await server.call('PUT /api/option/', { key: 'gemini.version_settings', value: JSON.stringify(versions) })
+    await setOptions(server, { 'gemini.version_settings': versions })
     const headers = { [claude]: { 'anthropic-beta': ['one-2025', 'two-2025'] } }
-    await server.call('PUT /api/option/', { key: 'claude.model_headers_settings', value: JSON.stringify(headers) })
+    await setOptions(server, { 'claude.model_headers_settings': headers })
 
     for (const model of ['gemini-2.0-flash', 'gemini-1.0-pro', 'gemini-1.5-pro', claude]) await ask(chat({ model }))
     const [flash, old, own, anthropic] = heard

@@ -4,7 +4,7 @@ import { noUsage } from '../../src/contract/usage.ts'
 import { costOf } from '../../src/server/money/pricing/quote.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, completion, model, settledCharges, stage } from './stage.ts'
 
@@ -17,8 +17,7 @@ anyDatabase('groups, pins and the playground', (_fresh, kind) => {
   async function withGroups() {
     const upstream = await upstreamOfTest()
     const staged = await stage(kind, upstream.url)
-    for (const [key, value] of Object.entries(groups))
-      await staged.server.call('PUT /api/option/', { key, value: JSON.stringify(value) })
+    await setOptions(staged.server, groups)
     return { upstream, ...staged }
   }
 
@@ -43,7 +42,7 @@ anyDatabase('groups, pins and the playground', (_fresh, kind) => {
     expect((await ask(server, auto.key, chat())).status).toBe(200)
     expect(await lastLog(server)).toMatchObject({ group: 'cheap', other: { group_ratio: 0.5 } })
 
-    await server.call('PUT /api/option/', { key: 'UserUsableGroups', value: '{"default":"d"}' })
+    await setOptions(server, { UserUsableGroups: '{"default":"d"}' })
     const refused = await ask(server, vip.key, chat())
     expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([403, 'group_forbidden'])
     await settledCharges(server)
@@ -85,7 +84,7 @@ anyDatabase('groups, pins and the playground', (_fresh, kind) => {
     const other = await upstreamOfTest()
     const pinned = await addChannel(server, { url: other.url, models: 'something-else', group: 'secret' })
     const { key } = await addToken(server)
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '3' })
+    await setOptions(server, { RetryTimes: 3 })
 
     expect((await ask(server, `${key}-${pinned}`, chat())).status).toBe(200)
     other.program(model, { status: 500 })
@@ -107,7 +106,7 @@ anyDatabase('groups, pins and the playground', (_fresh, kind) => {
 
   it('errors have a fixed order, and nothing is held, sent or written before all checks pass', async () => {
     const { server, upstream } = await withGroups()
-    await server.call('PUT /api/option/', { key: 'ModelPrice', value: '{}' })
+    await setOptions(server, { ModelPrice: '{}' })
     await addChannel(server, { url: upstream.url, models: 'unpriced-model' })
     const nobody = await addToken(server, {
       unlimited_quota: false,
@@ -116,7 +115,7 @@ anyDatabase('groups, pins and the playground', (_fresh, kind) => {
       model_limits: `${model},nowhere,unpriced-model`,
       group: 'vip',
     })
-    await server.call('PUT /api/option/', { key: 'UserUsableGroups', value: '{"default":"d"}' })
+    await setOptions(server, { UserUsableGroups: '{"default":"d"}' })
     const code = async (body: unknown, key = nobody.key) => JSON.parse((await ask(server, key, body)).text).error.code
 
     expect(await code('{', 'sk-wrong')).toBe('invalid_api_key')
@@ -124,7 +123,7 @@ anyDatabase('groups, pins and the playground', (_fresh, kind) => {
     expect(await code({ model: 'gpt-4', messages: [] })).toBe('field_invalid')
     expect(await code(chat({ model: 'gpt-4' }))).toBe('token_model_forbidden')
     expect(await code(chat({ model: 'nowhere' }))).toBe('group_forbidden')
-    await server.call('PUT /api/option/', { key: 'UserUsableGroups', value: '{"default":"d","vip":"v"}' })
+    await setOptions(server, { UserUsableGroups: '{"default":"d","vip":"v"}' })
     expect(await code(chat({ model: 'nowhere' }))).toBe('model_not_found')
     expect(await code(chat())).toBe('no_channel')
     await server.call('PUT /api/token/', {
@@ -147,17 +146,15 @@ anyDatabase('groups, pins and the playground', (_fresh, kind) => {
 
   it('every charge can be computed again from its log row alone', async () => {
     const { server, upstream, token } = await withGroups()
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 0.075, dear: 12.345678 }) })
-    await server.call('PUT /api/option/', { key: 'CompletionRatio', value: JSON.stringify({ dear: 3.3333 }) })
-    await server.call('PUT /api/option/', { key: 'CacheRatio', value: JSON.stringify({ dear: 0.1 }) })
-    await server.call('PUT /api/option/', { key: 'ModelPrice', value: '{"fixed":0.0123456}' })
+    await setOptions(server, { ModelRatio: { [model]: 0.075, dear: 12.345678 }, CompletionRatio: { dear: 3.3333 } })
+    await setOptions(server, { CacheRatio: { dear: 0.1 }, ModelPrice: '{"fixed":0.0123456}' })
     await addChannel(server, {
       url: upstream.url,
       models: 'dear,fixed,unpriced',
       group: 'default,vip',
       model_mapping: '{"dear":"real"}',
     })
-    await server.call('PUT /api/option/', { key: 'SelfUseModeEnabled', value: 'true' })
+    await setOptions(server, { SelfUseModeEnabled: true })
     const vip = await addToken(server, { group: 'vip' })
 
     for (const [index, name] of [model, 'dear', 'fixed', 'unpriced'].entries()) {

@@ -3,7 +3,7 @@ import { consoleLimits } from '../../src/server/gateway/limits/console-rate-limi
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { startIdentityProviders } from '../helpers/identity-providers.ts'
-import { requireBalancedBooks } from '../helpers/seed.ts'
+import { requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 
 /** GUESSES (10,000, as T167 requires): the number of guessed codes, for redemptions and for WeChat. */
 const guesses = Number(process.env.GUESSES ?? 10_000)
@@ -66,7 +66,7 @@ eachDatabase('guesses of WeChat codes', (_fresh, kind) => {
       identityProviders: { endpoints: peers.addresses, timeoutMs: 10_000 },
     })
     const settings = { WeChatServerAddress: peers.url, WeChatServerToken: 'x', WeChatAuthEnabled: 'true' }
-    for (const [key, value] of Object.entries(settings)) await server.call('PUT /api/option/', { key, value })
+    await setOptions(server, settings)
     const signs = ['&x=', '/../admin', '#', '%26', '\r\nx: y', '?']
     const heard = new Map<string, number>()
     for (let number = 0; number < guesses; number++) {

@@ -4,7 +4,7 @@ import type { Channel } from '../../src/contract/entities/channel.ts'
 import { ask } from '../browser/seed-site.ts'
 import { go, hasFocus, openStage, readMessage, type Stage, settled } from '../browser/stage.ts'
 import { type Gateway, startGateway } from '../helpers/payment-gateway.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 
 /** The key journeys without a mouse, in one language; by mouse they are tested in other files, except for the last one here. */
 const gatewayKey = 'merchant-key'
@@ -136,7 +136,7 @@ it('from the first run to the first call, with three keys of which one is repair
 it('from the invitation to the first chat', { timeout: 90_000 }, async () => {
   await addChannel(stage.server, { url: stage.upstream.url, models: model })
   const aff = await stage.server.call<string>('GET /api/user/aff')
-  await stage.server.call('PUT /api/option/', { key: 'QuotaForNewUser', value: '500000' })
+  await setOptions(stage.server, { QuotaForNewUser: 500000 })
   const { page, problems } = await stage.open('nobody', { language: 'en' })
   await page.goto(`/register?aff=${aff}`)
   await type(page, box(page, 'Username'), 'keys-only')
@@ -220,7 +220,7 @@ it.each(['keyboard', 'mouse'] as const)(
     const { server, upstream } = stage
     const [disputed, busyKey] = [`disputed-by-${hand}`, `upstream-key-busy-${hand}`]
     const asked = 'gpt-4o'
-    await server.call('PUT /api/option/', { key: 'RetryTimes', value: '2' })
+    await setOptions(server, { RetryTimes: 2 })
     upstream.program(asked, ({ headers }) => ({ status: headers.authorization === `Bearer ${busyKey}` ? 429 : 200 }))
     const busy = await addChannel(server, { url: upstream.url, models: asked, name: `Busy ${hand}`, key: busyKey, priority: 100 })
     await addChannel(server, { url: upstream.url, models: asked, name: `Steady ${hand}` })

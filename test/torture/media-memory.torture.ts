@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { memoryGrowth } from '../helpers/process-memory.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { httpUpstream, post, upstreamKey } from '../relay/stage.ts'
 
 // The memory cost of media given by URL, measured on a separate server process.
@@ -19,7 +20,7 @@ describe.runIf(process.platform === 'linux')('memory of media by address', () =>
   beforeAll(async () => {
     database = await freshDatabase('sqlite')
     server = await startProcess(database, {}, program)
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ 'gemini-2.0-flash': 1 }) })
+    await setOptions(server, { ModelRatio: { 'gemini-2.0-flash': 1 } })
     key = `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })).key}`
   })
 
@@ -92,7 +93,7 @@ describe.runIf(process.platform === 'linux')('memory of media by address', () =>
     })
     const channel = { name: 'sound', type: 1, key: upstreamKey, base_url: url, models: 'whisper-1,mapped' }
     await server.call('POST /api/channel/', { ...channel, model_mapping: JSON.stringify({ mapped: 'whisper-1' }) })
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ 'whisper-1': 15, mapped: 15 }) })
+    await setOptions(server, { ModelRatio: { 'whisper-1': 15, mapped: 15 } })
     const transcribe = async (model: string, megabytes: number) => {
       const recording = new Blob([Buffer.alloc(megabytes * mb, 7)], { type: 'audio/wav' })
       const form = new FormData()

@@ -10,7 +10,7 @@ import { builtServer, git, hasHistory } from '../helpers/older-version.ts'
 import { furnish, startPacedCallers } from '../helpers/paced-callers.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { startRedis } from '../helpers/redis-server.ts'
-import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, eventually, model, settledCharges } from '../relay/stage.ts'
 
@@ -186,7 +186,7 @@ it.skipIf(!hasHistory)(
       for (const node of [before, today]) for (const line of lines) await node.call(`GET ${line}`)
       await before.call('POST /api/token/', { name: `old ${round}`, unlimited_quota: true })
       await today.call('POST /api/token/', { name: `new ${round}`, unlimited_quota: true })
-      await before.call('PUT /api/option/', { key: 'RetryTimes', value: String(round + 1) })
+      await setOptions(before, { RetryTimes: round + 1 })
       await pause(500)
     }
     await eventually('both have served', () => onToday.whole.size > 50 && onBefore.whole.size > 50)

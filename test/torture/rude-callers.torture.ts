@@ -7,6 +7,7 @@ import { freshDatabase } from '../helpers/databases.ts'
 import { startOtherCallers } from '../helpers/other-callers.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { limitedYoungGeneration, memoryGrowth, openFilesOf, residentMb } from '../helpers/process-memory.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { caller, live, realtimeUpstream } from '../relay/realtime-stage.ts'
 import { chat, httpUpstream, model, requestBytes, speak } from '../relay/stage.ts'
 import { streams } from '../relay/trust-stage.ts'
@@ -48,7 +49,7 @@ describe.runIf(process.platform === 'linux')('misbehaving callers', () => {
     ends.push(() => server.kill('SIGKILL'))
     key = `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'x', unlimited_quota: true })).key}`
     const ratios = JSON.stringify(Object.fromEntries([model, much, live].map((name) => [name, 1])))
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: ratios })
+    await setOptions(server, { ModelRatio: ratios })
     await server.call('POST /api/user/1/quota', { change: 1_000_000_000, reason: 'rude callers' })
     others = await startOtherCallers()
     ends.push(() => others.stop())

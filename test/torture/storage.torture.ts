@@ -11,7 +11,7 @@ import { openSqlite } from '../../src/server/base/db/sqlite-file.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import type { TestDatabase } from '../helpers/databases.ts'
 import { faultProxy } from '../helpers/fault-proxy.ts'
-import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { canMount, mountSmallVolume } from '../helpers/small-volume.ts'
 import { newFolder } from '../helpers/templates.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
@@ -49,7 +49,7 @@ async function stage(kind: 'sqlite' | 'postgres', database: TestDatabase) {
   const server = await serverOfTest(kind, { database })
   const upstream = await upstreamOfTest({ programs: { [model]: { words: 10, pauseMs: 5 } } })
   await addChannel(server, { url: upstream.url, models: model })
-  await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
+  await setOptions(server, { ModelRatio: { [model]: 1 } })
   const { key } = await addToken(server)
   expect((await ask(server, key, chat())).status).toBe(200)
 

@@ -5,6 +5,7 @@ import { newClock } from '../helpers/clock.ts'
 import { type DatabaseKind, freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { startTaskPeer, type TaskPeer } from '../helpers/task-peer.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { spentBy } from '../tasks/stage.ts'
 
 /** Processes that are killed, and thousands of reports at a time. Built files are needed: `npm run build`. */
@@ -24,8 +25,7 @@ describe.each(['sqlite', 'postgres'] as const)('drawings over processes (%s)', (
     const channel = { name: 'peer', type: 2, key: 'k', base_url: peer.url, models: 'mj_imagine' }
     await first.call('POST /api/channel/', channel)
     token = `sk-${(await first.call<{ key: string }>('POST /api/token/', { name: 't', unlimited_quota: true })).key}`
-    await first.call('PUT /api/option/', { key: 'MjNotifyEnabled', value: 'true' })
-    await first.call('PUT /api/option/', { key: 'ServerAddress', value: 'http://site.example' })
+    await setOptions(first, { MjNotifyEnabled: true, ServerAddress: 'http://site.example' })
     await first.kill('SIGTERM')
   })
   afterAll(async () => {

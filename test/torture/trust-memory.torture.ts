@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { memoryGrowth as memoryGrowthOfProcess } from '../helpers/process-memory.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { httpUpstream, post, requestBytes, speak, upstreamKey } from '../relay/stage.ts'
 import { bodyOf, type FormatPair, formatPairs, paths, post, readAnswer, streams, wholeOf } from '../relay/trust-stage.ts'
 
@@ -28,7 +29,7 @@ describe.runIf(process.platform === 'linux')('memory', () => {
     server = await startProcess(database, { NODE_OPTIONS: '--max-old-space-size=192' })
     const priced = ['line', 'bomb', 'endless', 'much', 'speech'].flatMap((name) => [name, `${name}-openai`, `${name}-anthropic`])
     const ratios = JSON.stringify(Object.fromEntries(priced.map((name) => [name, 1])))
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: ratios })
+    await setOptions(server, { ModelRatio: ratios })
     key = `sk-${(await server.call<{ key: string }>('POST /api/token/', { name: 'test', unlimited_quota: true })).key}`
   })
 

@@ -6,6 +6,7 @@ import { startProcess } from '../helpers/process.ts'
 import { startSmtpServer } from '../helpers/smtp-server.ts'
 import { startFakeUpstream } from '../helpers/upstream.ts'
 import { allServe, killOne } from '../helpers/workers.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { ask, chat } from '../relay/stage.ts'
 
 // Several nodes in one process are tested in test/alerts; here they are processes of one start, and one of them dies.
@@ -29,7 +30,7 @@ it('an alert of several processes (WORKERS) is sent once, also when the process 
     SMTPAccount: 'robot@site.test',
     ModelRatio: '{"failing":1}',
   }
-  for (const [key, value] of Object.entries(mail)) await server.call('PUT /api/option/', { key, value })
+  await setOptions(server, mail)
   await allServe(server, workers)
   const channel = { name: 'bad', type: 1, key: 'bad', base_url: upstream.url, models: 'failing', auto_ban: 0 }
   await server.call('POST /api/channel/', channel)

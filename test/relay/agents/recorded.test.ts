@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { done, type ModelServer, startModel, summary } from '../../clients/model-server.ts'
 import type { RecordedRequest } from '../../clients/record.ts'
 import { startServer, type TestServer } from '../../helpers/app.ts'
-import { addChannel, addToken, requireBalancedBooks } from '../../helpers/seed.ts'
+import { addChannel, addToken, requireBalancedBooks, setOptions } from '../../helpers/seed.ts'
 
 /** The requests that coding agents send, as `RECORD_REQUESTS=1 npm run clients` wrote them, through every kind of channel. */
 
@@ -29,7 +29,7 @@ describe.each(Object.entries(upstreams))('on a channel of %s', (name, { type, pa
     server = await startServer('sqlite')
     // The keys of the table.
     upstream = await startModel(name as keyof typeof upstreams)
-    await server.call('PUT /api/option/', { key: 'ModelRatio', value: JSON.stringify({ [model]: 1 }) })
+    await setOptions(server, { ModelRatio: { [model]: 1 } })
     await addChannel(server, { url: upstream.url + path, type, models: model })
     key = (await addToken(server)).key
   })
