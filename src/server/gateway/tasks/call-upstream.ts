@@ -1,3 +1,4 @@
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { callConfigured, type UpstreamAgents } from '../../base/lib/net/http-client.ts'
 import { parseUrl } from '../../base/lib/net/parse-url.ts'
 import { CallFailure, type Reply } from '../../base/lib/net/upstream-http/exchange.ts'
@@ -93,12 +94,8 @@ function keyOf({ provider, key }: RunningChannel): Record<string, string> {
 const wholeList = '[]'
 
 function parse(body: Buffer): unknown {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
-    return Array.isArray(value) ? { [wholeList]: value } : value
-  } catch {
-    return undefined
-  }
+  const value = readJson(body)
+  return Array.isArray(value) ? { [wholeList]: value } : value
 }
 
 function messageOf(parsed: unknown): string {

@@ -1,3 +1,4 @@
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import type { ExpressionBuilder } from 'kysely'
 import { type Drawing, type Task, tasksCountedAhead } from '../../../contract/entities/task.ts'
 import type { SortBy } from '../../../contract/envelope.ts'
@@ -116,21 +117,12 @@ function presentRow(core: Core, row: Row<'midjourneys'> & Named): Drawing {
 }
 
 function presentTask(row: Row<'tasks'> & Named): Task {
-  const properties = parsed(row.properties)
+  const properties = readJson(row.properties)
   const input = isObject(properties) ? textAt(properties, 'input') : ''
-  return { ...row, quota: costOf(row), username: row.username ?? '', properties: { input }, data: parsed(row.data) }
+  return { ...row, quota: costOf(row), username: row.username ?? '', properties: { input }, data: readJson(row.data) ?? null }
 }
 
 /** Units that the owner has paid: the charge of a failed task was refunded in the transaction that ended it. */
 function costOf({ status, quota }: { readonly status: string; readonly quota: number }): number {
   return status === 'FAILURE' ? 0 : quota
-}
-
-function parsed(text: string): unknown {
-  if (text === '') return null
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -1,3 +1,4 @@
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import type { Row } from '../../base/db/schema.ts'
 import { withoutOperatorDetails } from '../../base/lib/log/operator-details.ts'
 import type { Core } from '../../base/options/core.ts'
@@ -61,10 +62,6 @@ export function imageUrl(core: Core, row: Row<'midjourneys'>): string {
 }
 
 function parsed(text: string, fallback: unknown): unknown {
-  if (text === '') return fallback
-  try {
-    return JSON.parse(text)
-  } catch {
-    return fallback
-  }
+  const value = readJson(text)
+  return value === undefined ? fallback : value
 }

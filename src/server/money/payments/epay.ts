@@ -1,3 +1,4 @@
+import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import { createHash } from 'node:crypto'
 import type { OptionValues } from '../../../contract/options/index.ts'
 import { sameSecret } from '../../base/lib/secrets/secrets.ts'
@@ -141,16 +142,4 @@ function minorOf(money: string): number | undefined {
 
 function goodsOf(name: string): string {
   return name.trim().slice(0, goodsLengthMax)
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

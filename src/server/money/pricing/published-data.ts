@@ -1,3 +1,4 @@
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { z } from 'zod'
 import type { Text } from '../../../contract/text.ts'
 import { pricesIn } from './price-times.ts'
@@ -27,7 +28,7 @@ export function readPublished(
   json: string,
   { shipped, inUse }: { readonly shipped: PriceVendors; readonly inUse: PriceVendors },
 ): Published {
-  const read = published.safeParse(parsed(json))
+  const read = published.safeParse(readJson(json))
   if (!read.success) {
     const [issue] = read.error.issues
     const at = issue?.path.join('.').slice(0, 200) || 'JSON'
@@ -73,14 +74,6 @@ function withSecondSource(vendors: PriceVendors, shipped: PriceVendors): PriceVe
     const missing = second.filter(({ id }) => entryAt(vendor, id, []) === undefined)
     return missing.length === 0 ? vendor : { ...vendor, models: [...vendor.models, ...missing] }
   })
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
-  }
 }
 
 const price = z.number().min(0).max(priceMax)

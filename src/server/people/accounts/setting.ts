@@ -1,3 +1,4 @@
+import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import type { Language } from '../../../contract/text.ts'
 import type { Core } from '../../base/options/core.ts'
 
@@ -60,11 +61,7 @@ function webhookPlace(userId: number) {
   return { table: 'users', column: 'setting.webhook_secret', row: userId }
 }
 
-function parse(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
-  } catch {
-    return {}
-  }
+function parse(text: string): Readonly<Record<string, unknown>> {
+  const value = readJson(text)
+  return isObject(value) ? value : {}
 }

@@ -1,3 +1,4 @@
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { z } from 'zod'
 import type { Release } from '../../../contract/entities/system.ts'
 import { fail } from '../../base/lib/failure.ts'
@@ -30,7 +31,8 @@ export function releaseFeed({ options }: Pick<Core, 'options'>): string {
 export async function readLatestRelease({ options, upstream, version }: Parts): Promise<Release> {
   const url = releaseFeed({ options })
   if (url === '') fail('update_feed_missing')
-  const found = feed.safeParse(jsonOf(await ask(upstream, url)))
+  const { body } = await ask(upstream, url)
+  const found = feed.safeParse(readJson(body))
   if (!found.success)
     return fail('update_check_failed', { reason: { zh: '返回的内容不是发布信息', en: 'the answer describes no release' } })
   const { tag_name, name, body, html_url, published_at } = found.data
@@ -93,13 +95,5 @@ async function ask(upstream: UpstreamAgents, url: string): Promise<Reply> {
   } catch (error) {
     if (error instanceof CallFailure) return fail('update_check_failed', { reason: error.text })
     throw error
-  }
-}
-
-function jsonOf({ body }: Reply): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
   }
 }

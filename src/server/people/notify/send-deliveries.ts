@@ -1,8 +1,9 @@
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { type DeliveryAnswer, destinationStatus } from '../../../contract/entities/destination.ts'
 import type { Row } from '../../base/db/schema.ts'
 import { AppError, fail } from '../../base/lib/failure.ts'
 import { redact } from '../../base/lib/log/logger.ts'
-import { CallFailure, type Reply } from '../../base/lib/net/upstream-http/exchange.ts'
+import { CallFailure } from '../../base/lib/net/upstream-http/exchange.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
 import type { Core } from '../../base/options/core.ts'
 import { type Message, newMessage } from '../../usage/log/record-event.ts'
@@ -154,21 +155,13 @@ async function callOut(parts: SenderParts, { destination, message, signal }: Att
     timeoutMs: attemptMs,
     signal,
   })
-  const isGood = reply.status >= 200 && reply.status < 300 && (!accepts || accepts(jsonOf(reply)))
+  const isGood = reply.status >= 200 && reply.status < 300 && (!accepts || accepts(Object(readJson(reply.body))))
   const retryAfter = Number(reply.headers['retry-after'])
   return {
     delivered: isGood,
     status: reply.status,
     answer: shown(reply.body.toString('utf8'), secretsOf(destination)),
     retryAfter: Number.isFinite(retryAfter) ? Math.min(Math.max(0, retryAfter), retryAfterMax) : 0,
-  }
-}
-
-function jsonOf({ body }: Reply): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(body.toString('utf8')))
-  } catch {
-    return {}
   }
 }
 

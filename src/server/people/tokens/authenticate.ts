@@ -1,3 +1,4 @@
+import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import type { RequestLimit } from '../../../contract/entities/request-limit.ts'
 import { tokenStatus } from '../../../contract/entities/token.ts'
 import { userStatus } from '../../../contract/entities/user.ts'
@@ -227,9 +228,6 @@ function readAllowedAddresses(text: string): AddressList | null {
 
 /** Whether a user's settings allow models without a price, at the fallback ratio. */
 export function readAcceptsUnpriced(setting: string): boolean {
-  try {
-    return JSON.parse(setting)?.accept_unset_model_ratio_model === true
-  } catch {
-    return false
-  }
+  const value = readJson(setting)
+  return isObject(value) && value.accept_unset_model_ratio_model === true
 }

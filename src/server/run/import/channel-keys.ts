@@ -1,3 +1,4 @@
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import type { Family } from './families.ts'
 import type { SourceRow } from './source-row.ts'
@@ -54,13 +55,8 @@ function keyList(text: string): string[] {
       .split(/\r\n|\r|\n/)
       .map((line) => line.trim())
       .filter(Boolean)
-  if (!text.startsWith('[')) return lines()
-  try {
-    const list: unknown = JSON.parse(text)
-    return Array.isArray(list) ? list.map((key) => (typeof key === 'string' ? key : JSON.stringify(key))) : lines()
-  } catch {
-    return lines()
-  }
+  const list = text.startsWith('[') ? readJson(text) : undefined
+  return Array.isArray(list) ? list.map((key) => (typeof key === 'string' ? key : JSON.stringify(key))) : lines()
 }
 
 function withStatus(key: string, index: number, info: Readonly<Record<string, unknown>>): SourceKey {

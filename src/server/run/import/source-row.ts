@@ -1,3 +1,4 @@
+import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import type { SourceValues } from './source.ts'
 
 /** A row cannot be imported; the message is the reason. Thrown before any write of that row. */
@@ -101,12 +102,8 @@ export class SourceRow {
   object(column: string): Readonly<Record<string, unknown>> | undefined {
     const text = this.text(column).trim()
     if (text === '' || text === 'null') return {}
-    try {
-      const value: unknown = JSON.parse(text)
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-    } catch {
-      // Reported below, together with JSON that is not an object.
-    }
+    const value = readJson(text)
+    if (isObject(value)) return value
     this.note(`${column} is not a JSON object`)
     return undefined
   }

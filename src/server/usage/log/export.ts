@@ -1,3 +1,4 @@
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { csvLine, csvText } from '../../../contract/csv.ts'
 import { cachedTokensOf, type Log, type LogFailure, type LogOther, logTypeLabels } from '../../../contract/entities/log.ts'
 import { usdFigure } from '../../../contract/quota.ts'
@@ -130,12 +131,8 @@ function jsonOf({ id, other, ...log }: Log, timeText: Shown['timeText'], isOwner
 }
 
 function readOther(text: string): Other {
-  try {
-    const value: unknown = JSON.parse(text)
-    // Written by `gateway/relay/charge/charge-row.ts`; rows of other origin have other members, which are read as absent or shown
-    // unchanged.
-    return typeof value === 'object' && value !== null ? (value as Other) : {}
-  } catch {
-    return {}
-  }
+  const value = readJson(text)
+  // Written by `gateway/relay/charge/charge-row.ts`; rows of other origin have other members, which are read as absent or shown
+  // unchanged.
+  return typeof value === 'object' && value !== null ? (value as Other) : {}
 }

@@ -1,3 +1,4 @@
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { z } from 'zod'
 import type { ChannelJob } from '../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
@@ -72,11 +73,7 @@ function outcomeOf(text: string): ChannelJob['outcome'] {
 
 /** The reported progress of a sweep; undefined for the texts of other jobs. */
 export function readTally(detail: string): z.output<typeof tallyForm> | undefined {
-  try {
-    return tallyForm.safeParse(JSON.parse(detail)).data
-  } catch {
-    return undefined
-  }
+  return tallyForm.safeParse(readJson(detail)).data
 }
 
 /** The ids of enabled channels, in the order in which they were created. */

@@ -1,3 +1,4 @@
+import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import { type QualityQuestion, readTools } from '../../../contract/entities/quality-check.ts'
 import { outputLimitMember } from '../../gateway/protocols/openai-chat/models.ts'
 import type { JsonObject } from '../../gateway/protocols/wire-format.ts'
@@ -42,7 +43,10 @@ export async function askChannel(
   )
   if (reply.outcome === 'unaffordable') return { outcome: 'skipped', code: 'daily_limit' }
   const { ms, units: cost } = reply
-  if (reply.outcome === 'answered') return { outcome: 'answered', ms, cost, answer: readAnswer(parsed(reply.body)) }
+  if (reply.outcome === 'answered') {
+    const body = readJson(reply.body)
+    return { outcome: 'answered', ms, cost, answer: readAnswer(isObject(body) ? body : {}) }
+  }
   const { code, status, message } = reply
   if (ownRefusals.has(code)) return { outcome: 'skipped', code }
   return { outcome: 'error', ms, cost, message: message === '' ? `status ${status} ${code}`.trim() : message }
@@ -55,13 +59,5 @@ function bodyOf({ system, prompt, tools, max_output_tokens }: QualityQuestion, m
     messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), { role: 'user', content: prompt }],
     ...(offered ? { tools: offered } : {}),
     [outputLimitMember(model, {})]: max_output_tokens,
-  }
-}
-
-function parsed(body: Buffer): JsonObject {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    return {}
   }
 }

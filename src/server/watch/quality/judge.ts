@@ -1,3 +1,4 @@
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Expectation, FaultReason, QualityFault } from '../../../contract/entities/quality-check.ts'
 import { matchesName } from '../../gateway/channels/match-name.ts'
@@ -65,7 +66,7 @@ function same(text: string, ignoresCase: boolean): string {
 }
 
 function jsonFault(members: readonly string[], text: string): Fault | undefined {
-  const value = parseJson(unwrapped(text))
+  const value = readJson(unwrapped(text))
   if (value === undefined) return { reason: 'no_json', detail: text.trim() }
   const absent = members.find((path) => !hasMember(value, path.split('.')))
   return absent === undefined ? undefined : { reason: 'no_member', detail: absent }
@@ -89,24 +90,16 @@ function hasMember(value: unknown, [name, ...rest]: readonly string[]): boolean 
 function toolFault(expected: Extract<Expectation, { kind: 'tool' }>, { toolCalls }: Answer): Fault | undefined {
   const calls = toolCalls.filter(({ name }) => name === expected.name)
   if (calls.length === 0) return { reason: 'no_tool', detail: toolCalls.map(({ name }) => name).join(', ') }
-  const wanted = expected.arguments === '' ? undefined : parseJson(expected.arguments)
+  const wanted = expected.arguments === '' ? undefined : readJson(expected.arguments)
   if (!isObject(wanted)) return undefined
   const faults = calls.map((call) => argumentFault(wanted, call.arguments))
   return faults.includes(undefined) ? undefined : faults[0]
 }
 
 function argumentFault(wanted: Readonly<Record<string, unknown>>, text: string): Fault | undefined {
-  const given = parseJson(text)
+  const given = readJson(text)
   if (!isObject(given)) return { reason: 'bad_arguments', detail: text }
   const differing = Object.keys(wanted).find((name) => !isDeepStrictEqual(wanted[name], given[name]))
   if (differing === undefined) return undefined
   return { reason: 'argument_differs', detail: `${differing}: ${JSON.stringify(given[differing]) ?? '-'}` }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,3 +1,4 @@
+import { isObject, readJson } from './read-json.ts'
 import { type AwsMessage, AwsMessages } from './aws-event-stream.ts'
 import { toByteText } from './sse.ts'
 
@@ -82,11 +83,6 @@ function eventText(name: string, data: string): string {
 }
 
 function parse(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString())
-    // JSON.parse returns objects with string keys only.
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
+  const value = readJson(bytes)
+  return isObject(value) ? value : undefined
 }

@@ -1,4 +1,5 @@
 import type { Usage } from '../../../../contract/usage.ts'
+import { readJson } from '../../../base/lib/bytes/read-json.ts'
 import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '../../../base/lib/bytes/sse.ts'
 import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { errorFacts } from '../../protocols/reply-builder.ts'
@@ -271,12 +272,8 @@ const keptBytesMax = 32 * 1024
 
 export function parse(text: string): JsonObject | undefined {
   if (text.charCodeAt(0) !== 0x7b) return undefined
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = readJson(text)
+  return isObject(value) ? value : undefined
 }
 
 /**

@@ -1,3 +1,4 @@
+import { readJson } from '../../../base/lib/bytes/read-json.ts'
 import { AppError } from '../../../base/lib/failure.ts'
 import { callConfigured, type UpstreamAgents } from '../../../base/lib/net/http-client.ts'
 import { CallFailure } from '../../../base/lib/net/upstream-http/exchange.ts'
@@ -185,7 +186,7 @@ export class AccessTokens {
         timeoutMs: 15_000,
         sizeBytesMax: 64 * 1024,
       })
-      const reply = parse(body)
+      const reply = readJson(body)
       const got = status < 300 ? exchange.read(reply) : undefined
       if (!got) {
         const { message } = readOpenAiError(reply)
@@ -209,11 +210,3 @@ export class AccessTokens {
 
 const marginSeconds = 300
 const keptMax = 10_000
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
-}

@@ -1,3 +1,4 @@
+import { isObject, readJson } from '../../../base/lib/bytes/read-json.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import { callConfigured, type UpstreamAgents } from '../../../base/lib/net/http-client.ts'
 import { parseUrl } from '../../../base/lib/net/parse-url.ts'
@@ -73,7 +74,7 @@ export class ProviderClient {
         timeoutMs: this.#timeoutMs,
         sizeBytesMax,
       })
-      const value = reply.status >= 200 && reply.status < 300 ? parse(reply.body) : undefined
+      const value = reply.status >= 200 && reply.status < 300 ? readJson(reply.body) : undefined
       if (isObject(value)) return value
       this.#core.logger.warn(
         { host: hostOf(url), status: reply.status },
@@ -85,18 +86,6 @@ export class ProviderClient {
     }
     return fail('outside_failed')
   }
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    return undefined
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function hostOf(url: string): string {
