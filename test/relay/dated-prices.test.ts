@@ -6,15 +6,14 @@ import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
-import { ask, chat, eventually, httpUpstream, settledCharges } from './stage.ts'
+import { answeringUpstream, ask, chat, eventually, settledCharges } from './stage.ts'
 
 const [prompt, answer] = [1000, 100]
 
 /** Speaks both dialects: Chat, and Gemini's. `gate`, where there is one, is awaited before it answers. */
 async function vendor() {
   const state = { gate: undefined as Promise<void> | undefined, asked: 0 }
-  const url = await httpUpstream(async (request, response) => {
-    for await (const _ of request);
+  const { url } = await answeringUpstream(async ({ path }) => {
     state.asked++
     await state.gate
     const chatReply = {
@@ -26,8 +25,7 @@ async function vendor() {
       candidates: [{ content: { role: 'model', parts: [{ text: 'word '.repeat(answer) }] }, finishReason: 'STOP', index: 0 }],
       usageMetadata: { promptTokenCount: prompt, candidatesTokenCount: answer, totalTokenCount: prompt + answer },
     }
-    const reply = request.url?.includes('generateContent') ? geminiReply : chatReply
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply))
+    return { json: path.includes('generateContent') ? geminiReply : chatReply }
   })
   return { state, url }
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
@@ -7,39 +6,18 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
-import { httpUpstream, stage, upstreamKey } from './stage.ts'
+import { answeringUpstream, httpUpstream, stage, upstreamKey } from './stage.ts'
 
 const model = 'gemini-2.0-flash'
 const fixtures = new URL('../../src/server/gateway/protocols/gemini-generate/fixtures/', import.meta.url)
 const fixture = (name: string) => readFileSync(new URL(name, fixtures), 'utf8')
 const hello = { contents: [{ role: 'user', parts: [{ text: 'one two three' }] }] }
 
-interface Heard {
-  readonly url: string
-  readonly headers: IncomingMessage['headers']
-  readonly body: string
-}
-
-/** A Gemini upstream with programmed replies, and the requests it received. */
-async function gemini(answer: (response: ServerResponse, heard: Heard) => void) {
-  const heard: Heard[] = []
-  const url = await httpUpstream(async (request, response) => {
-    const chunks: Buffer[] = []
-    for await (const chunk of request) chunks.push(chunk)
-    const entry = { url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() }
-    heard.push(entry)
-    answer(response, entry)
-  })
-  return { url, heard }
-}
-
-const sse = (response: ServerResponse, text: string) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text)
-const json = (response: ServerResponse, text: string, status = 200) =>
-  response.writeHead(status, { 'content-type': 'application/json' }).end(text)
+const sse = 'text/event-stream'
 
 /** Answers with a fixture: `whole` to `generateContent`, `stream` to `streamGenerateContent`. */
 const answering = (stream: string, whole = 'nonstream.json') =>
-  gemini((response, { url }) => (url.includes(':stream') ? sse(response, fixture(stream)) : json(response, fixture(whole))))
+  answeringUpstream(({ path: asked }) => (asked.includes(':stream') ? { bytes: fixture(stream), type: sse } : fixture(whole)))
 
 const channel = { type: 24, models: `${model},gemini-3.7-flash,tunedModels/mine` }
 
@@ -66,7 +44,7 @@ anyDatabase('Gemini through the gateway', (_fresh, kind) => {
     expect((await client.models.get({ model })).name).toBe(`models/${model}`)
     await expect(client.models.generateContent({ model: 'no-such', contents: 'x' })).rejects.toMatchObject({ status: 404 })
 
-    expect(heard.map((entry) => entry.url)).toEqual([
+    expect(heard.map((entry) => entry.path)).toEqual([
       `/v1beta/models/${model}:generateContent`,
       `/v1beta/models/${model}:streamGenerateContent?alt=sse`,
     ])
@@ -92,7 +70,7 @@ anyDatabase('Gemini through the gateway', (_fresh, kind) => {
       { id: 'call_fx1', function: { arguments: '{"port":"Rye"}' } },
       { id: 'call_fx2', function: { arguments: '{"port":"Hythe"}' } },
     ])
-    expect(JSON.parse(heard[0]?.body ?? '')).toMatchObject({ contents: [{ role: 'user', parts: [{ text: 'tides?' }] }] })
+    expect(heard[0]?.body).toMatchObject({ contents: [{ role: 'user', parts: [{ text: 'tides?' }] }] })
 
     const openai = await upstreamOfTest({ models: ['gpt-4o-mini'] })
     await addChannel(server, { url: openai.url, models: 'gpt-4o-mini' })
@@ -122,7 +100,7 @@ describe('the addresses of Gemini', () => {
       '/v1beta/tunedModels/mine:generateContent',
     ]
     for (const path of paths) expect([path, (await ask(hello, path)).status]).toEqual([path, 200])
-    expect(new Set(heard.map((entry) => entry.url))).toEqual(
+    expect(new Set(heard.map((entry) => entry.path))).toEqual(
       new Set([`/v1beta/models/${model}:generateContent`, '/v1beta/tunedModels/mine:generateContent']),
     )
   })
@@ -138,7 +116,7 @@ describe('the addresses of Gemini', () => {
     await ask(hello, path('countTokens'))
     const wrong = await fetch(server.url + path('generateContent'))
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
-    expect(heard.filter((entry) => /generate/i.test(entry.url))).toEqual([])
+    expect(heard.filter((entry) => /generate/i.test(entry.path))).toEqual([])
     expect(await charged()).toEqual([])
   })
 
@@ -257,7 +235,7 @@ describe('a Gemini stream that passes through', () => {
 
   it('[12] ends with an error when it has no finish reason', async () => {
     const first = `${fixture('text.sse').split('\r\n\r\n')[0]}\r\n\r\n`
-    const { url } = await gemini((response) => sse(response, first))
+    const { url } = await answeringUpstream({ bytes: first, type: sse })
     const { ask, path } = await door(url)
     const { text } = await ask(hello, path('streamGenerateContent', '?alt=sse'))
     expect(text.startsWith(first)).toBe(true)
@@ -271,22 +249,22 @@ describe('a Gemini stream that passes through', () => {
     expect(text).toBe(fixture('text.sse').replaceAll('gemini-3.7-flash', model))
     const whole = await ask(hello, path('generateContent'))
     expect(JSON.parse(whole.text).modelVersion).toBe(model)
-    expect(heard.map((entry) => entry.url)).toEqual([
+    expect(heard.map((entry) => entry.path)).toEqual([
       '/v1beta/models/gemini-3.7-flash:streamGenerateContent?alt=sse',
       '/v1beta/models/gemini-3.7-flash:generateContent',
     ])
-    expect(heard.every(({ body }) => body === JSON.stringify(hello))).toBe(true)
+    expect(heard.every(({ bytes }) => bytes.toString() === JSON.stringify(hello))).toBe(true)
   })
 
   it('[16] is made from one whole answer', async () => {
-    const { url } = await gemini((response) => json(response, fixture('nonstream.json')))
+    const { url } = await answeringUpstream(fixture('nonstream.json'))
     const { ask, path } = await door(url)
     const { text } = await ask(hello, path('streamGenerateContent', '?alt=sse'))
     expect(text).toBe(`data: ${JSON.stringify(JSON.parse(fixture('nonstream.json')))}\r\n\r\n`)
   })
 
   it('[15] becomes one whole answer for a caller that did not request a stream', async () => {
-    const { url } = await gemini((response) => sse(response, fixture('thoughts.sse')))
+    const { url } = await answeringUpstream({ bytes: fixture('thoughts.sse'), type: sse })
     const { ask, path } = await door(url)
     const { candidates, usageMetadata } = JSON.parse((await ask(hello, path('generateContent'))).text)
     expect(candidates).toMatchObject([
@@ -306,7 +284,7 @@ describe('a Gemini stream that passes through', () => {
 })
 
 describe('refusals by Gemini', () => {
-  const failing = (body: string, status: number) => gemini((response) => json(response, body, status))
+  const failing = (body: string, status: number) => answeringUpstream({ bytes: body, status })
 
   it('[255] a refused key is a fault of the channel: another channel answers, and the caller gets no error', async () => {
     const bad = await failing(fixture('error_400.json'), 400)
@@ -345,7 +323,7 @@ describe('refusals by Gemini', () => {
 
   it('[256] a blocked prompt is a complete answer, unchanged and for a caller of Chat', async () => {
     const blocked = fixture('prompt_blocked.sse').slice('data: '.length)
-    const { url } = await gemini((response) => json(response, blocked))
+    const { url } = await answeringUpstream(blocked)
     const { ask, path, logs } = await door(url)
     expect(JSON.parse((await ask(hello, path('generateContent'))).text)).toEqual(JSON.parse(blocked))
     const chat = await ask({ model, messages: [{ role: 'user', content: 'x' }] })
