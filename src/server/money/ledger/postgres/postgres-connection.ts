@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { isDatabaseFailure } from '../../../base/db/failures.ts'
 import { suspendedMs, withActiveTimeout } from '../../../base/lib/time/active-time.ts'
+import { lockBudgets } from './postgres-statements.ts'
 
 /** PostgreSQL could not be reached, or did not answer in time. */
 class Unreachable extends Error {}
@@ -18,6 +19,29 @@ export async function onConnection<T>(pool: pg.Pool, limitMs: number, work: (cli
     client.release(isDatabaseDown(error))
     throw error
   }
+}
+
+/**
+ * Locks budgets, and runs a statement in the same transaction. A statement of its own sees everything that any node committed before
+ * the locks were acquired.
+ */
+export function withLockedBudgets<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  limitMs: number,
+  budgetIds: readonly number[],
+  query: pg.QueryConfig,
+): Promise<Row[]> {
+  return onConnection(pool, limitMs, async (client) => {
+    try {
+      await client.query(lockBudgets([...new Set(budgetIds)]))
+      const { rows } = await client.query<Row>(query)
+      await client.query('commit')
+      return rows
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    }
+  })
 }
 
 /** The pool has its own time limit, which also counts the time for which this process was suspended: then one more attempt is made. */

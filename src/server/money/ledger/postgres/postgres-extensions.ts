@@ -4,8 +4,8 @@ import { activeMs } from '../../../base/lib/time/active-time.ts'
 import { type BudgetWindow, budgetExceeded, windowsText } from '../budget-window.ts'
 import { jittered, pause } from '../committer.ts'
 import type { Hold } from '../ledger.ts'
-import { isConflict, onConnection } from './postgres-connection.ts'
-import { arrayText, extendStatement, lockBudgets } from './postgres-statements.ts'
+import { isConflict, withLockedBudgets } from './postgres-connection.ts'
+import { arrayText, extendStatement } from './postgres-statements.ts'
 
 interface Waiting {
   /** Its `budgets` include the added ones. */
@@ -70,29 +70,19 @@ export class ExtensionQueue {
 
   #extend(batch: readonly Waiting[]): Promise<Decided[]> {
     const windows = batch.flatMap(({ hold, added }, at) => added.map((window) => ({ ...window, hold, position: at + 1 })))
+    const ids = windows.map(({ budgetId }) => budgetId)
     const values = [
       windows.map(({ position }) => position),
       batch.map(({ hold }) => hold.requestId),
       batch.map(({ hold }) => windowsText(hold.budgets)),
       windows.map(({ hold }) => hold.amount),
-      windows.map(({ budgetId }) => budgetId),
+      ids,
       windows.map(({ start }) => start),
       windows.map(({ since }) => since),
       windows.map(({ until }) => until),
       windows.map(({ limit }) => limit),
     ].map(arrayText)
-    const ids = [...new Set(windows.map(({ budgetId }) => budgetId))]
-    return onConnection(this.#pool, limitMs, async (client) => {
-      try {
-        await client.query(lockBudgets(ids))
-        const { rows } = await client.query<Decided>({ name: 'ledger-extend', text: extendStatement, values })
-        await client.query('commit')
-        return rows
-      } catch (error) {
-        await client.query('rollback')
-        throw error
-      }
-    })
+    return withLockedBudgets<Decided>(this.#pool, limitMs, ids, { name: 'ledger-extend', text: extendStatement, values })
   }
 }
 

@@ -4,8 +4,8 @@ import { activeMs } from '../../../base/lib/time/active-time.ts'
 import { budgetExceeded, windowsText } from '../budget-window.ts'
 import { jittered, pause } from '../committer.ts'
 import type { BudgetsLeft, Hold } from '../ledger.ts'
-import { isConflict, isDatabaseDown, onConnection } from './postgres-connection.ts'
-import { arrayText, budgetHoldStatement, holdStatement, lockBudgets } from './postgres-statements.ts'
+import { isConflict, isDatabaseDown, onConnection, withLockedBudgets } from './postgres-connection.ts'
+import { arrayText, budgetHoldStatement, holdStatement } from './postgres-statements.ts'
 
 interface Waiting {
   readonly wanted: Hold
@@ -95,16 +95,12 @@ export class HoldQueue {
     return (await onConnection(this.#pool, limitMs, (client) => client.query<Decided>(query))).rows
   }
 
-  /**
-   * Locks the budgets first, in a separate statement: the deciding statement then sees everything that any node committed before
-   * the locks were acquired.
-   */
   #decideWithBudgets(wanted: readonly Hold[], values: readonly (string | number)[]): Promise<Decided[]> {
     const windows = wanted.flatMap(({ budgets = [] }, at) => budgets.map((window) => ({ ...window, position: at + 1 })))
-    const ids = [...new Set(windows.map(({ budgetId }) => budgetId))]
+    const ids = windows.map(({ budgetId }) => budgetId)
     const columns = [
       windows.map(({ position }) => position),
-      windows.map(({ budgetId }) => budgetId),
+      ids,
       windows.map(({ start }) => start),
       windows.map(({ since }) => since),
       windows.map(({ until }) => until),
@@ -112,17 +108,7 @@ export class HoldQueue {
       wanted.map(({ budgets }) => windowsText(budgets)),
     ].map(arrayText)
     const query = { name: 'ledger-hold-budgets', text: budgetHoldStatement, values: [...values, ...columns] }
-    return onConnection(this.#pool, limitMs, async (client) => {
-      try {
-        await client.query(lockBudgets(ids))
-        const { rows } = await client.query<Decided>(query)
-        await client.query('commit')
-        return rows
-      } catch (error) {
-        await client.query('rollback')
-        throw error
-      }
-    })
+    return withLockedBudgets<Decided>(this.#pool, limitMs, ids, query)
   }
 
   async #afterConflict(batch: readonly Waiting[], cause: unknown): Promise<Waiting[]> {
