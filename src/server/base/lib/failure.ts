@@ -27,6 +27,11 @@ export class AppError extends Error {
   }
 }
 
+/** The message of an error, or of any other value that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}
+
 /** Throws the expected failure `code`. */
 export function fail(code: ErrorCode, params?: TextParams, more?: { detail?: unknown; cause?: unknown }): never {
   throw new AppError(code, params, more)

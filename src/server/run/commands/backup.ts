@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/lib/failure.ts'
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { writeBackup } from '../../base/db/backup.ts'
@@ -23,10 +24,7 @@ export const backupCommand = reporting(
       const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
       const bytes = statSync(file).size
       const noted = { made_at: seconds(Date.now()), duration_ms: Math.round(performance.now() - startedAt), bytes, rows: total }
-      const unnoted = await noteBackup(database.db, noted).then(
-        () => undefined,
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
-      )
+      const unnoted = await noteBackup(database.db, noted).then(() => undefined, messageOf)
       return {
         ok: true,
         data: { file, bytes, rows, noted: unnoted === undefined },

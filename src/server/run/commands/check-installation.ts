@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/lib/failure.ts'
 import { sql } from 'kysely'
 import { backupHoursMax } from '../../../contract/entities/alert.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
@@ -14,7 +15,7 @@ import { CallFailure } from '../../base/lib/net/upstream-http/exchange.ts'
 import type { Core } from '../../base/options/core.ts'
 import { openChannel } from '../../gateway/channels/model-index.ts'
 import { setAsideOf } from '../../money/ledger/sqlite/journal-files.ts'
-import { type Check, failed, messageOf } from './check.ts'
+import { type Check, failed } from './check.ts'
 import { progress } from './command.ts'
 
 /** Checks the database, what is in it, and whether its channels can be reached. */

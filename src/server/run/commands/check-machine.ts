@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/lib/failure.ts'
 import { access, constants, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { availableParallelism } from 'node:os'
@@ -11,7 +12,7 @@ import { reachProxy } from '../../base/lib/net/proxy-connect.ts'
 import { systemResolve } from '../../base/lib/net/resolve-name.ts'
 import { descriptorLimit, descriptorsLeast } from '../../base/lib/process/descriptors.ts'
 import { portUser } from '../../base/lib/process/port-user.ts'
-import { type Check, failed, messageOf } from './check.ts'
+import { type Check, failed } from './check.ts'
 
 /** Checks what the settings need of the machine and its network. */
 export async function checkMachine(env: Env): Promise<Check[]> {

@@ -10,8 +10,3 @@ export interface Check {
 export function failed(name: string, found: string, advice: string): Check {
   return { name, state: 'failed', found, advice }
 }
-
-/** The message of an error. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}

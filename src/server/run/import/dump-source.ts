@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/lib/failure.ts'
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -182,7 +183,7 @@ function valuesOf(table: string, text: string, line: number): DumpValue[] {
   try {
     return readValues(text)
   } catch (error) {
-    throw new Error(`${table}, line ${line}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`${table}, line ${line}: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/lib/failure.ts'
 import type { OptionValues } from '../../../contract/options/index.ts'
 import type { Text } from '../../../contract/text.ts'
 import { keepLease, releaseLease, takeLease, withLease } from '../../base/bus/lease.ts'
@@ -219,7 +220,7 @@ export class JobRunner<Parts extends Core> {
     const work = async (): Promise<Result> => ({ outcome: 'ok', detail: await job.run(this.#parts, ending.signal, tell) })
     const worked = work().catch((error: unknown): Result => {
       this.#parts.logger.error({ error, job: job.name }, 'a job failed')
-      return { outcome: failure, detail: error instanceof Error ? error.message : String(error) }
+      return { outcome: failure, detail: messageOf(error) }
     })
     const givenUp = new Promise<Result>((resolve) => {
       ending.signal.addEventListener('abort', () => {

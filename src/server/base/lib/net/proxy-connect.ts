@@ -1,3 +1,4 @@
+import { messageOf } from '../failure.ts'
 import { request } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import { setActiveTimeout } from '../time/active-time.ts'
@@ -175,8 +176,4 @@ function loginOf(proxy: URL): Login | undefined {
 
 function codeOf(error: Error): string {
   return 'code' in error ? String(error.code) : error.message
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

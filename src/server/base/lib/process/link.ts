@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { ErrorCode } from '../../../../contract/errors.ts'
 import type { TextParams } from '../../../../contract/text.ts'
-import { AppError } from '../failure.ts'
+import { AppError, messageOf } from '../failure.ts'
 
 /** Returns the answer to a call of the other process, or handles its notice. `link` is the one on which it arrived. */
 export type LinkHandler = (value: never, link: Link) => unknown
@@ -127,7 +127,7 @@ export class Link {
 
 function failedOf(error: unknown): Failed {
   if (error instanceof AppError) return { code: error.code, params: error.params, message: String(error.cause ?? error.message) }
-  return { message: error instanceof Error ? error.message : String(error) }
+  return { message: messageOf(error) }
 }
 
 function errorOf({ code, params, message }: Failed): Error {
