@@ -211,14 +211,7 @@ export class StreamReply implements Receiver {
   }
 
   #commit(): void {
-    if (!this.#call.isCommitted) {
-      const headers = {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-cache, no-transform',
-        'x-accel-buffering': 'no',
-      }
-      this.#call.begin(headers, this.#facts.adapter.heartbeat)
-    }
+    if (!this.#call.isCommitted) this.#call.begin(eventStreamHeaders, this.#facts.adapter.heartbeat)
     const early = this.#early
     this.#early = ''
     this.#write(early)
@@ -235,6 +228,13 @@ export class StreamReply implements Receiver {
     this.#isDone = true
     this.#facts.done(outcome)
   }
+}
+
+/** The headers of a stream of events, which no proxy between may change or collect. */
+export const eventStreamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
 }
 
 interface StreamFacts {

@@ -6,6 +6,7 @@ import { formOf, type LocalResponse, type NumberedEvent } from '../conversations
 import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { ResponseAction } from '../http/endpoints.ts'
+import { eventStreamHeaders } from '../response/stream.ts'
 import type { BackgroundRuns } from './background-run.ts'
 
 /** The parts that reading stored responses uses. */
@@ -88,11 +89,7 @@ const pauseMs = 500
  * node, and from the whole response where no events are stored. A caller that disconnects does not affect the run.
  */
 export async function streamLocal(app: LocalCallParts, call: ClientExchange, own: LocalResponse, after: number): Promise<void> {
-  call.begin({
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache, no-transform',
-    'x-accel-buffering': 'no',
-  })
+  call.begin(eventStreamHeaders)
   let number = after
   for (;;) {
     const { events, isOver } = await progress(app, own, number)
