@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { User } from '../../src/contract/entities/user.ts'
 import { addChannel, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
-import { expectFit, go, logIn, looks, openStage, readMessage, type Stage, userPassword } from './stage.ts'
+import { expectFit, go, inBothLanguages, logIn, looks, openStage, readMessage, type Stage, userPassword } from './stage.ts'
 
 /** Registration, login, password reset and account settings. */
 const model = 'gpt-4o-mini'
@@ -31,60 +31,32 @@ afterAll(async () => {
   await smtp.stop()
 })
 
-const words = {
-  zh: {
-    email: '邮箱',
-    getCode: '获取验证码',
-    code: '邮箱验证码',
-    codeSent: '验证码发送成功，请检查你的邮箱！',
-    again: /重新发送 \(\d+\)/,
-    name: '用户名',
-    password: '密码',
-    repeat: '确认密码',
-    register: '注册',
-    short: '密码长度不得小于 8 位！',
-    differ: '两次输入的密码不一致',
-    wrongCode: '验证码错误或已过期',
-    registered: '注册成功！',
-    playgroundGroup: '分组',
-    playgroundModel: '模型',
-    settings: '设置',
-    input: '输入消息',
-    send: '发送',
-    reset: '发送重置链接',
-    resetSent: '重置邮件发送成功，请检查邮箱！',
-    retry: /重试 \(\d+\)/,
-    confirmReset: '重置密码',
-    newPassword: '新密码',
-    copied: '密码已重置，新密码已复制到剪贴板',
-  },
-  en: {
-    email: 'Email',
-    getCode: 'Get code',
-    code: 'Verification code',
-    codeSent: 'Code sent. Check your inbox.',
-    again: /Resend \(\d+\)/,
-    name: 'Username',
-    password: 'Password',
-    repeat: 'Confirm password',
-    register: 'Register',
-    short: 'Password length must not be less than 8',
-    differ: 'The two passwords do not match',
-    wrongCode: 'The verification code is wrong or has expired',
-    registered: 'Account created',
-    playgroundGroup: 'Group',
-    playgroundModel: 'Model',
-    settings: 'Settings',
-    input: 'Message',
-    send: 'Send',
-    reset: 'Send link',
-    resetSent: 'Email sent. Check your inbox.',
-    retry: /Retry \(\d+\)/,
-    confirmReset: 'Reset password',
-    newPassword: 'New password',
-    copied: 'Password reset. The new password is copied to the clipboard.',
-  },
-} as const
+const words = inBothLanguages({
+  email: ['邮箱', 'Email'],
+  getCode: ['获取验证码', 'Get code'],
+  code: ['邮箱验证码', 'Verification code'],
+  codeSent: ['验证码发送成功，请检查你的邮箱！', 'Code sent. Check your inbox.'],
+  again: [/重新发送 \(\d+\)/, /Resend \(\d+\)/],
+  name: ['用户名', 'Username'],
+  password: ['密码', 'Password'],
+  repeat: ['确认密码', 'Confirm password'],
+  register: ['注册', 'Register'],
+  short: ['密码长度不得小于 8 位！', 'Password length must not be less than 8'],
+  differ: ['两次输入的密码不一致', 'The two passwords do not match'],
+  wrongCode: ['验证码错误或已过期', 'The verification code is wrong or has expired'],
+  registered: ['注册成功！', 'Account created'],
+  playgroundGroup: ['分组', 'Group'],
+  playgroundModel: ['模型', 'Model'],
+  settings: ['设置', 'Settings'],
+  input: ['输入消息', 'Message'],
+  send: ['发送', 'Send'],
+  reset: ['发送重置链接', 'Send link'],
+  resetSent: ['重置邮件发送成功，请检查邮箱！', 'Email sent. Check your inbox.'],
+  retry: [/重试 \(\d+\)/, /Retry \(\d+\)/],
+  confirmReset: ['重置密码', 'Reset password'],
+  newPassword: ['新密码', 'New password'],
+  copied: ['密码已重置，新密码已复制到剪贴板', 'Password reset. The new password is copied to the clipboard.'],
+})
 
 const codeIn = (text: string) => /\b\d{6}\b/.exec(text)?.[0] ?? ''
 

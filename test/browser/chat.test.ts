@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addToken } from '../helpers/seed.ts'
-import { expectFit, go, looks, openStage, readMessage, type Stage, serveChatPages } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, readMessage, serveChatPages, type Stage } from './stage.ts'
 
 /** External chat pages in a frame, and how they are opened. */
 let stage: Stage
@@ -15,24 +15,14 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-const words = {
-  zh: {
-    chat: '聊天',
-    uses: '使用令牌“the first”',
-    program: '打开应用',
-    broken: '聊天链接配置错误，请联系管理员',
-    none: '无聊天链接，请联系管理员配置',
-    noToken: '没有可用的令牌',
-  },
-  en: {
-    chat: 'Chat',
-    uses: 'Uses the token “the first”',
-    program: 'Open app',
-    broken: 'The chat link is misconfigured. Contact the admin.',
-    none: 'No chat link is configured. Contact the admin.',
-    noToken: 'No enabled token',
-  },
-} as const
+const words = inBothLanguages({
+  chat: ['聊天', 'Chat'],
+  uses: ['使用令牌“the first”', 'Uses the token “the first”'],
+  program: ['打开应用', 'Open app'],
+  broken: ['聊天链接配置错误，请联系管理员', 'The chat link is misconfigured. Contact the admin.'],
+  none: ['无聊天链接，请联系管理员配置', 'No chat link is configured. Contact the admin.'],
+  noToken: ['没有可用的令牌', 'No enabled token'],
+})
 
 it.each(
   looks([

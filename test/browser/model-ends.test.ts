@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { jobNamed } from '../../src/server/watch/jobs/table.ts'
 import { addChannel, addToken, setOptions } from '../helpers/seed.ts'
 import { ask, chat, completion, settledCharges } from '../relay/stage.ts'
-import { expectFit, go, looks, openStage, type Stage, shoot } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, shoot, type Stage } from './stage.ts'
 
 /** Models that end, and replies by other models, where admins and users see them. */
 let stage: Stage
@@ -33,24 +33,14 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-const words = {
-  zh: {
-    redirect: /2026-12-01 起由 gemini-3\.8-flash 回答/,
-    others: '其他模型 1',
-    note: /已计费/,
-    model: /^模型/,
-    ending: '2 个模型停用',
-    form: /2 个模型将停用或已停用/,
-  },
-  en: {
-    redirect: 'from 2026-12-01: gemini-3.8-flash',
-    others: 'Other model: 1',
-    note: /Charged \$/,
-    model: /^Model/,
-    ending: '2 models end',
-    form: /2 models end or have ended/,
-  },
-} as const
+const words = inBothLanguages({
+  redirect: [/2026-12-01 起由 gemini-3\.8-flash 回答/, 'from 2026-12-01: gemini-3.8-flash'],
+  others: ['其他模型 1', 'Other model: 1'],
+  note: [/已计费/, /Charged \$/],
+  model: [/^模型/, /^Model/],
+  ending: ['2 个模型停用', '2 models end'],
+  form: [/2 个模型将停用或已停用/, /2 models end or have ended/],
+})
 
 it.each(
   looks([

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { addChannel, addToken, setOptions } from '../helpers/seed.ts'
 import { ask, completion } from '../relay/stage.ts'
-import { expectFit, go, looks, openStage, readMessage, type Stage } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, readMessage, type Stage } from './stage.ts'
 
 /** Operators' settings and the first run. */
 let stage: Stage
@@ -334,46 +334,25 @@ it('one bar saves the settings of all tabs, dots mark tabs with changes, and a m
   expect(problems).toEqual([])
 })
 
-const limitWords = {
-  zh: {
-    users: '每个用户的限制',
-    add: '添加限制',
-    preset: '添加：每分钟 60 次请求',
-    of: (name: string, row: number) => `${name} （第 ${row} 行）`,
-    group: '分组',
-    window: '周期',
-    unit: '周期单位',
-    tokens: 'Token 数',
-    requests: '请求次数',
-    day: '天',
-    wrong: '1 秒到 31 天的整数',
-    check: '请检查标出的行',
-    bar: '未保存的修改',
-    save: '保存',
-    saved: '保存成功',
-    counts: '分组速率限制',
-    missing: '请选择分组',
-  },
-  en: {
-    users: 'Limits per user',
-    add: 'Add a limit',
-    preset: 'Add: 60 requests a minute',
-    of: (name: string, row: number) => `${name} (row ${row})`,
-    group: 'Group',
-    window: 'Window',
-    unit: 'Unit of the window',
-    tokens: 'Tokens',
-    requests: 'Requests',
-    day: 'day',
-    wrong: 'Whole number, 1 second to 31 days',
-    check: 'Check the marked rows',
-    bar: 'Unsaved changes',
-    save: 'Save',
-    saved: 'Saved',
-    counts: 'Rate limits by group',
-    missing: 'Choose a group',
-  },
-} as const
+const limitWords = inBothLanguages({
+  users: ['每个用户的限制', 'Limits per user'],
+  add: ['添加限制', 'Add a limit'],
+  preset: ['添加：每分钟 60 次请求', 'Add: 60 requests a minute'],
+  of: [(name: string, row: number) => `${name} （第 ${row} 行）`, (name: string, row: number) => `${name} (row ${row})`],
+  group: ['分组', 'Group'],
+  window: ['周期', 'Window'],
+  unit: ['周期单位', 'Unit of the window'],
+  tokens: ['Token 数', 'Tokens'],
+  requests: ['请求次数', 'Requests'],
+  day: ['天', 'day'],
+  wrong: ['1 秒到 31 天的整数', 'Whole number, 1 second to 31 days'],
+  check: ['请检查标出的行', 'Check the marked rows'],
+  bar: ['未保存的修改', 'Unsaved changes'],
+  save: ['保存', 'Save'],
+  saved: ['保存成功', 'Saved'],
+  counts: ['分组速率限制', 'Rate limits by group'],
+  missing: ['请选择分组', 'Choose a group'],
+})
 
 it.each(
   looks([

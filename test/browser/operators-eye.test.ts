@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, chat, settledCharges } from '../relay/stage.ts'
-import { expectFit, go, looks, openStage, type Stage, shoot } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, shoot, type Stage } from './stage.ts'
 
 /** What an operator has to see: a call that was not delivered, with its bill, and addresses that callers can forge. */
 let stage: Stage
@@ -24,22 +24,13 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-const words = {
-  zh: {
-    mark: '未送达',
-    hint: /应答没有送达调用方/,
-    agrees: '等于实际扣费',
-    details: '展开详情',
-    risky: /TRUSTED_PROXIES 信任 0\.0\.0\.0\/0/,
-  },
-  en: {
-    mark: 'not delivered',
-    hint: /did not reach the caller/,
-    agrees: 'Matches the charged amount',
-    details: 'Show details',
-    risky: /TRUSTED_PROXIES trusts 0\.0\.0\.0\/0/,
-  },
-} as const
+const words = inBothLanguages({
+  mark: ['未送达', 'not delivered'],
+  hint: [/应答没有送达调用方/, /did not reach the caller/],
+  agrees: ['等于实际扣费', 'Matches the charged amount'],
+  details: ['展开详情', 'Show details'],
+  risky: [/TRUSTED_PROXIES 信任 0\.0\.0\.0\/0/, /TRUSTED_PROXIES trusts 0\.0\.0\.0\/0/],
+})
 
 it.each(
   looks([

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addChannel } from '../helpers/seed.ts'
 import { png } from '../helpers/task-peer.ts'
-import { expectFit, go, type Language, looks, openStage, type Stage } from './stage.ts'
+import { expectFit, go, inBothLanguages, type Language, looks, openStage, type Stage } from './stage.ts'
 
 /** Playground journeys, against a provider that sends reasoning, returns images, fails and attacks the page. */
 const thinker = 'gpt-4o'
@@ -238,29 +238,15 @@ async function choose(page: Page, select: string, option: string): Promise<void>
   await page.getByRole('option', { name: option, exact: true }).click()
 }
 
-const words = {
-  zh: {
-    model: '模型',
-    compare: '添加模型对比',
-    input: '输入消息',
-    pictures: '待发送的图片',
-    cost: /花费 \$0\.\d+/,
-    tokens: /提示 9 · 补全 7 tokens/,
-    code: '复制为代码',
-    codeTitle: '用代码发送当前请求',
-    edit: '编辑并重新发送',
-    retry: '重新回答',
-  },
-  en: {
-    model: 'Model',
-    compare: 'Compare with another model',
-    input: 'Message',
-    pictures: 'Images to send',
-    cost: /cost \$0\.\d+/,
-    tokens: /9 prompt · 7 completion tokens/,
-    code: 'Copy as code',
-    codeTitle: 'Send this request from code',
-    edit: 'Edit and resend',
-    retry: 'Regenerate',
-  },
-} as const
+const words = inBothLanguages({
+  model: ['模型', 'Model'],
+  compare: ['添加模型对比', 'Compare with another model'],
+  input: ['输入消息', 'Message'],
+  pictures: ['待发送的图片', 'Images to send'],
+  cost: [/花费 \$0\.\d+/, /cost \$0\.\d+/],
+  tokens: [/提示 9 · 补全 7 tokens/, /9 prompt · 7 completion tokens/],
+  code: ['复制为代码', 'Copy as code'],
+  codeTitle: ['用代码发送当前请求', 'Send this request from code'],
+  edit: ['编辑并重新发送', 'Edit and resend'],
+  retry: ['重新回答', 'Regenerate'],
+})

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { pricePublisher, publishedPrices } from '../helpers/published-prices.ts'
 import { addChannel, setOptions } from '../helpers/seed.ts'
-import { expectFit, go, looks, openStage, readMessage, type Stage } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, readMessage, type Stage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -9,32 +9,18 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-const words = {
-  zh: {
-    compare: '查询价格差异',
-    search: '搜索模型或厂商',
-    accept: '采用所选价格',
-    question: '采用 1 个模型的公开价格？',
-    accepted: '已采用 1 个模型的价格',
-    nothing: '没有符合条件的结果',
-    ratio: '模型倍率',
-    drafts: '上方的模型倍率有未保存的修改，请先保存或撤销。',
-    row: '选择此行',
-    searchPrice: '联网搜索价格',
-  },
-  en: {
-    compare: 'Compare prices',
-    search: 'Search by model or vendor',
-    accept: 'Use selected prices',
-    question: 'Use public prices for 1 model?',
-    accepted: 'Prices of 1 model applied',
-    nothing: 'No matches',
-    ratio: 'Model ratio',
-    drafts: 'The model ratios above have unsaved changes. Save or undo them first.',
-    row: 'Select row',
-    searchPrice: 'Web search price',
-  },
-} as const
+const words = inBothLanguages({
+  compare: ['查询价格差异', 'Compare prices'],
+  search: ['搜索模型或厂商', 'Search by model or vendor'],
+  accept: ['采用所选价格', 'Use selected prices'],
+  question: ['采用 1 个模型的公开价格？', 'Use public prices for 1 model?'],
+  accepted: ['已采用 1 个模型的价格', 'Prices of 1 model applied'],
+  nothing: ['没有符合条件的结果', 'No matches'],
+  ratio: ['模型倍率', 'Model ratio'],
+  drafts: ['上方的模型倍率有未保存的修改，请先保存或撤销。', 'The model ratios above have unsaved changes. Save or undo them first.'],
+  row: ['选择此行', 'Select row'],
+  searchPrice: ['联网搜索价格', 'Web search price'],
+})
 
 it.each(
   looks([
@@ -80,30 +66,17 @@ it.each(
   expect(problems).toEqual([])
 })
 
-const sources = {
-  zh: {
-    source: /OpenAI · 数据截至 20/,
-    above: '提示超过 272k：$5.00',
-    unset: /未设置倍率模型 \(/,
-    offer: /Anthropic：输入/,
-    take: /采用 \d+ 个公开价格/,
-    taken: '已采用 1 个模型的公开价格',
-    figure: '输入: gpt-5.4',
-    changed: '1 个模型有未应用的修改',
-    undo: '撤销修改',
-  },
-  en: {
-    source: /OpenAI · data of 20/,
-    above: 'prompts over 272k: $5.00',
-    unset: /Models without a price \(/,
-    offer: /Anthropic: .* in/,
-    take: /Use \d+ public prices?/,
-    taken: 'Public prices applied to 1 model',
-    figure: 'Input: gpt-5.4',
-    changed: 'Models with unapplied changes: 1',
-    undo: 'Undo changes',
-  },
-} as const
+const sources = inBothLanguages({
+  source: [/OpenAI · 数据截至 20/, /OpenAI · data of 20/],
+  above: ['提示超过 272k：$5.00', 'prompts over 272k: $5.00'],
+  unset: [/未设置倍率模型 \(/, /Models without a price \(/],
+  offer: [/Anthropic：输入/, /Anthropic: .* in/],
+  take: [/采用 \d+ 个公开价格/, /Use \d+ public prices?/],
+  taken: ['已采用 1 个模型的公开价格', 'Public prices applied to 1 model'],
+  figure: ['输入: gpt-5.4', 'Input: gpt-5.4'],
+  changed: ['1 个模型有未应用的修改', 'Models with unapplied changes: 1'],
+  undo: ['撤销修改', 'Undo changes'],
+})
 
 it.each(
   looks([

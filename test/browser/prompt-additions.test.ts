@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, chat, completion, settledCharges } from '../relay/stage.ts'
-import { expectFit, go, looks, openStage, type Stage, shoot } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, shoot, type Stage } from './stage.ts'
 
 /** A channel whose upstream adds to prompts: the question in the list, the answer in the form, and the rows of its calls. */
 let stage: Stage
@@ -21,28 +21,16 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-const words = {
-  zh: {
-    question: '提示词变长？',
-    tokens: /58,211/,
-    limits: /限流与成本/,
-    label: '上游会在提示词中增加内容',
-    adds: /^会增加/,
-    row: /上游上报的提示词多出/,
-    submit: '提交',
-    details: '展开详情',
-  },
-  en: {
-    question: 'Longer prompts?',
-    tokens: /58,211/,
-    limits: /Limits and cost/,
-    label: 'The upstream adds to prompts',
-    adds: /^Adds/,
-    row: /more prompt tokens/,
-    submit: 'Submit',
-    details: 'Show details',
-  },
-} as const
+const words = inBothLanguages({
+  question: ['提示词变长？', 'Longer prompts?'],
+  tokens: [/58,211/, /58,211/],
+  limits: [/限流与成本/, /Limits and cost/],
+  label: ['上游会在提示词中增加内容', 'The upstream adds to prompts'],
+  adds: [/^会增加/, /^Adds/],
+  row: [/上游上报的提示词多出/, /more prompt tokens/],
+  submit: ['提交', 'Submit'],
+  details: ['展开详情', 'Show details'],
+})
 
 it.each(
   looks([

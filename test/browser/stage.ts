@@ -20,6 +20,15 @@ import { strayWords } from './words.ts'
 
 export type Language = NonNullable<PageSettings['language']>
 /** How long one step on a page may take, on a machine that is busy with other work. */
+/** Words in both languages, from pairs as the screens have them: Chinese, then English. */
+export function inBothLanguages<const Pairs extends Readonly<Record<string, readonly [zh: unknown, en: unknown]>>>(
+  pairs: Pairs,
+): Readonly<Record<Language, { readonly [Name in keyof Pairs]: Pairs[Name][number] }>> {
+  const words = (side: 0 | 1) => Object.fromEntries(Object.entries(pairs).map(([name, pair]) => [name, pair[side]]))
+  // Each name has one side of its pair.
+  return { zh: words(0), en: words(1) } as never
+}
+
 export const stepMs = 60_000
 /** The heavy run repeats journeys in every language, theme and width; the ordinary run in the most different ones. */
 export const everyLook = process.env.EVERY_LOOK === '1'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel, setOptions } from '../helpers/seed.ts'
-import { expectFit, go, looks, openStage, readMessage, type Stage, settled } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, readMessage, settled, type Stage } from './stage.ts'
 
 const hour = 3600
 const models = ['gpt-4o', 'gpt-4.1', 'claude-3-5-sonnet-20241022', 'deepseek-chat', 'gpt-4o-mini', 'gemini-2.0-flash']
@@ -40,34 +40,19 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-const words = {
-  zh: {
-    table: '以表格查看',
-    byUser: '按用户',
-    tokens: 'Tokens',
-    group: '分组',
-    export: '导出',
-    purge: '清理日志',
-    title: '清理历史日志',
-    sure: '删除历史日志？',
-    done: '已清理 2 条日志！',
-    example: '费用示例: gpt-4o',
-    rule: /^按量计费费用 = 分组倍率 × 模型倍率 × .*÷ 500,000/,
-  },
-  en: {
-    table: 'View as table',
-    byUser: 'User',
-    tokens: 'Tokens',
-    group: 'Group',
-    export: 'Export',
-    purge: 'Clean up logs',
-    title: 'Clean up logs',
-    sure: 'Delete old logs?',
-    done: '2 logs deleted',
-    example: 'Example cost: gpt-4o',
-    rule: /^Per-token cost = group ratio × model ratio × .*÷ 500,000/,
-  },
-} as const
+const words = inBothLanguages({
+  table: ['以表格查看', 'View as table'],
+  byUser: ['按用户', 'User'],
+  tokens: ['Tokens', 'Tokens'],
+  group: ['分组', 'Group'],
+  export: ['导出', 'Export'],
+  purge: ['清理日志', 'Clean up logs'],
+  title: ['清理历史日志', 'Clean up logs'],
+  sure: ['删除历史日志？', 'Delete old logs?'],
+  done: ['已清理 2 条日志！', '2 logs deleted'],
+  example: ['费用示例: gpt-4o', 'Example cost: gpt-4o'],
+  rule: [/^按量计费费用 = 分组倍率 × 模型倍率 × .*÷ 500,000/, /^Per-token cost = group ratio × model ratio × .*÷ 500,000/],
+})
 
 it.each(
   looks([

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { png, startTaskPeer, type TaskPeer } from '../helpers/task-peer.ts'
-import { expectFit, go, looks, openStage, type Stage } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, type Stage } from './stage.ts'
 
 let stage: Stage
 let peer: TaskPeer
@@ -58,30 +58,17 @@ const anywhere = {
   resolve: async () => [{ address: '127.0.0.1', family: 4 }],
 }
 
-const words = {
-  zh: {
-    picture: '查看图片',
-    close: '关闭',
-    details: '查看详情',
-    id: '任务 ID',
-    off: '未启用回调',
-    empty: '还没有绘图任务',
-    play: '播放',
-    video: '视频',
-    lyrics: '歌词',
-  },
-  en: {
-    picture: 'View image',
-    close: 'Close',
-    details: 'Details',
-    id: 'Task ID',
-    off: 'Callbacks are off',
-    empty: 'No drawings yet',
-    play: 'Play',
-    video: 'Video',
-    lyrics: 'Lyrics',
-  },
-} as const
+const words = inBothLanguages({
+  picture: ['查看图片', 'View image'],
+  close: ['关闭', 'Close'],
+  details: ['查看详情', 'Details'],
+  id: ['任务 ID', 'Task ID'],
+  off: ['未启用回调', 'Callbacks are off'],
+  empty: ['还没有绘图任务', 'No drawings yet'],
+  play: ['播放', 'Play'],
+  video: ['视频', 'Video'],
+  lyrics: ['歌词', 'Lyrics'],
+})
 
 it.each(
   looks([

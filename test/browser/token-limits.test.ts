@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Budget } from '../../src/contract/entities/budget.ts'
 import { addToken } from '../helpers/seed.ts'
-import { expectFit, go, looks, openStage, readMessage, type Stage } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, readMessage, type Stage } from './stage.ts'
 
 let stage: Stage
 beforeAll(async () => {
@@ -10,32 +10,18 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-const words = {
-  zh: {
-    edit: '编辑',
-    toggle: '限制速率',
-    requests: '每周期最多请求次数',
-    window: '统计周期',
-    hours: '小时',
-    unit: '周期单位',
-    preset: '每天 1,000 次请求',
-    save: '提交',
-    empty: '请至少填写一项限制',
-    hostedTools: '模型没有厂商工具时拒绝请求',
-  },
-  en: {
-    edit: 'Edit',
-    toggle: 'Rate limit',
-    requests: 'Requests per period',
-    window: 'Period',
-    hours: 'hour',
-    unit: 'Unit of the window',
-    preset: '1,000 requests a day',
-    save: 'Submit',
-    empty: 'Set at least one limit',
-    hostedTools: 'Reject unsupported hosted tools',
-  },
-} as const
+const words = inBothLanguages({
+  edit: ['编辑', 'Edit'],
+  toggle: ['限制速率', 'Rate limit'],
+  requests: ['每周期最多请求次数', 'Requests per period'],
+  window: ['统计周期', 'Period'],
+  hours: ['小时', 'hour'],
+  unit: ['周期单位', 'Unit of the window'],
+  preset: ['每天 1,000 次请求', '1,000 requests a day'],
+  save: ['提交', 'Submit'],
+  empty: ['请至少填写一项限制', 'Set at least one limit'],
+  hostedTools: ['模型没有厂商工具时拒绝请求', 'Reject unsupported hosted tools'],
+})
 
 it.each(looks(['en', 'zh'] as const))(
   'in %s a token gets its own limits in the drawer, and loses them when they are switched off',
