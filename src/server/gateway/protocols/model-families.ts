@@ -79,7 +79,13 @@ export function quirksWithFamily(host: Quirks, { model, address, switches = {} }
   })
   if (own.length === 0) return host
   const merged = own.reduce((quirks, each) => ({ ...quirks, ...each }), host)
-  return host.thinkingSwitch === undefined ? merged : { ...merged, thinkingSwitch: host.thinkingSwitch }
+  const { thinkingSwitch, replayReasoning } = host
+  return {
+    ...merged,
+    ...(thinkingSwitch === undefined ? {} : { thinkingSwitch }),
+    // The host wants more of it than the model.
+    ...(replayReasoning === 'always' && merged.replayReasoning === 'tool-turns' ? { replayReasoning } : {}),
+  }
 }
 
 /**
