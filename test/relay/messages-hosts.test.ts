@@ -33,7 +33,7 @@ const withoutPlatform = `{"model":"${claude}",  "max_tokens":5,"seed_":123456789
 const headers = { 'anthropic-beta': 'context-1m-2025-08-07,files-api-2025-04-14' }
 
 describe('a Messages request that passes through', () => {
-  it.each([25, 26, 35, 43, 48])('loses what the vendor of type %i refuses, by splices of its bytes, with a receipt', async (type) => {
+  it.each([25, 26, 35, 43, 48])('[289] [290] loses what the vendor of type %i refuses, by splices of its bytes, with a receipt', async (type) => {
     const { url, asked } = await vendor()
     const { server, token } = await sharedStage(url, { type, models: claude })
     const answer = await ask(server, token.key, sent, '/v1/messages', headers)

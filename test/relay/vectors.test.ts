@@ -60,7 +60,7 @@ anyDatabase('vectors', (_fresh, kind) => {
   it.each([
     ['names the member', { status: 400, json: { error: { message: "Invalid value 'base64' for encoding_format" } } }],
     ['is a list without a message', { status: 422, json: { detail: [{ loc: ['body', 'encoding_format'], msg: 'unexpected' }] } }],
-  ])('[221] a host whose refusal of base64 %s is asked for numbers, which are encoded here, and not asked again', async (_, refusal) => {
+  ])('[221] [295] a host whose refusal of base64 %s is asked for numbers, which are encoded here, and not asked again', async (_, refusal) => {
     const { ask, heard } = await sharedStage(
       ({ body }) => (body.encoding_format === 'base64' ? refusal : { json: openAiReply(entry(0, vectors[0])) }),
       { models: model },

@@ -111,7 +111,7 @@ eachDatabase('channels', (fresh) => {
       expect(await Promise.all(ids.map(keyOf))).toEqual(['k-1', 'k-2', 'k-3'])
     })
 
-    it('understands an address with the path of a call, keys with their header, and lists with line feeds', async () => {
+    it('[296] understands an address with the path of a call, keys with their header, and lists with line feeds', async () => {
       const [first = 0, second = 0] = await addAll({
         base_url: 'https://api.example/v1/chat/completions',
         key: 'Bearer k-1\nauthorization: bearer  k-2\nBearer ',

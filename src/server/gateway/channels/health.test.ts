@@ -70,7 +70,7 @@ anyDatabase('the health of channels', (fresh) => {
     return { status: own || status, message, code, type }
   }
 
-  it.each([1, 14, 43])('disables on an empty account of every vendor, behind type %i', async (type) => {
+  it.each([1, 14, 43])('[293] disables on an empty account of every vendor, behind type %i', async (type) => {
     for (const error of emptyAccounts) {
       const channel = await make({ type })
       expect([error.vendor, await reportFailure(withOptions(), channel, reported(error))]).toEqual([error.vendor, true])

@@ -29,7 +29,7 @@ const writtenTo = (to: 'gemini.generate' | 'openai.chat' | 'anthropic.messages',
 }
 
 describe("a file in Google's storage", () => {
-  it.each(asked)('named by a caller of %s has its type on its way to Gemini', (from, body) => {
+  it.each(asked)('[294] named by a caller of %s has its type on its way to Gemini', (from, body) => {
     for (const [uri, mimeType] of [
       ['gs://bucket/a.png', 'image/png'],
       ['gs://bucket/folder/b.PDF', 'application/pdf'],

@@ -152,7 +152,7 @@ describe.each(callers)('a history of a caller of %s', (caller) => {
     }
   })
 
-  it('has a placeholder for the lost signature of the first call for Gemini 3', () => {
+  it('[292] has a placeholder for the lost signature of the first call for Gemini 3', () => {
     const signed = { google: { thought_signature: 'skip_thought_signature_validator' } }
     for (const type of [...hosts, 41]) {
       expect(firstCall(asked(caller, { type, model: 'google/gemini-3-pro' })).extra_content).toEqual(signed)
@@ -183,7 +183,7 @@ describe('open Qwen models, which think by default and only in streams', () => {
     ['gemini.generate', { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }],
   ]
 
-  it.each(bodies)('do not think in whole answers to callers of %s, on hosts that have the switch', (from, body) => {
+  it.each(bodies)('[291] do not think in whole answers to callers of %s, on hosts that have the switch', (from, body) => {
     for (const type of [1, 8, 17, 40, 46, 47]) {
       for (const model of ['qwen3-32b', 'Qwen/Qwen3-235B-A22B', 'qwen3:8b']) {
         expect(sent(from, body, { type, model }).enable_thinking).toBe(false)

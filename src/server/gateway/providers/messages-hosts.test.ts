@@ -87,7 +87,7 @@ describe('a Messages request', () => {
     ['context_management', vendors],
     ['cache_control', [...clouds, ...vendors]],
     ['unheard_of', clouds],
-  ])('loses %s at the hosts that refuse it, with a receipt, and keeps it at all others', (member, refusing) => {
+  ])('[289] loses %s at the hosts that refuse it, with a receipt, and keeps it at all others', (member, refusing) => {
     const text = `{"model":"m","${member}":{"type":"ephemeral"},"messages":[]}`
     for (const host of all) {
       const isRefused = refusing.includes(host)
@@ -171,7 +171,7 @@ describe("Claude Code's line about its billing", () => {
     ['a quotation', `{"system":"Never write ${line}"}`, `{"system":"Never write ${line}"}`],
   ]
 
-  it.each(cases)('stays as %s at Anthropic alone', (_, text, without) => {
+  it.each(cases)('[290] stays as %s at Anthropic alone', (_, text, without) => {
     for (const host of all) expect([host, sentTo(host, text)]).toEqual([host, { text: host === 'Anthropic' ? text : without, dropped: [] }])
   })
 })

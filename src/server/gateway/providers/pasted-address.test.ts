@@ -38,7 +38,7 @@ describe('a base URL that was pasted with the path of a call', () => {
     [24, 'https://g.example/v1beta/models', 'gemini.generate', 'https://g.example/v1beta/models/m:generateContent'],
     [3, 'https://r.openai.azure.com/openai/v1/chat/completions', 'openai.chat', 'https://r.openai.azure.com/openai/v1/chat/completions'],
     [3, 'https://r.openai.azure.com/openai/deployments/gpt/chat/completions', 'openai.chat', 'https://r.openai.azure.com/openai/deployments/m/chat/completions?api-version=2024-12-01-preview'],
-  ])('of type %i: %s is understood for %s', (type, pasted, format, url) => {
+  ])('[296] of type %i: %s is understood for %s', (type, pasted, format, url) => {
     expect(called(type, pasted, format, 'm')).toBe(url)
   })
 
