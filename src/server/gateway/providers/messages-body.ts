@@ -106,7 +106,12 @@ function removeBillingLine({ system }: JsonObject, { list }: Refused): void {
   }
 }
 
-function removeToolMembers(json: JsonObject, { toolMembers }: MessagesHost, betas: readonly string[], { list, lose }: Refused) {
+function removeToolMembers(
+  json: JsonObject,
+  { toolMembers }: MessagesHost,
+  betas: readonly string[],
+  { list, lose }: Refused,
+): void {
   for (const [at, tool] of arrayAt(json, 'tools').entries()) {
     if (!isObject(tool)) continue
     for (const [name, beta] of Object.entries(toolMembers)) {

@@ -58,7 +58,7 @@ export function editNested(value: unknown, edits: Edits): unknown {
   }
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, member]: [string, unknown]) => {
+    Object.entries(value).flatMap(([key, member]: [string, unknown]): [string, unknown][] => {
       if (!edits.has(key)) return [[key, member]]
       const edit = edits.get(key)
       return edit === undefined ? [] : [[key, edited(member, edit)]]

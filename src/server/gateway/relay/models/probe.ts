@@ -114,7 +114,7 @@ async function bodyOf({ body, hasRecording }: ProbeRequest): Promise<Body> {
 }
 
 const samplesPerSecond = 16_000
-const silence = wavOf(Buffer.alloc(samplesPerSecond * 2), samplesPerSecond)
+const silence = new Uint8Array(wavOf(Buffer.alloc(samplesPerSecond * 2), samplesPerSecond))
 
 /** The request of a test, which is free. */
 function admitted({ format: name, model }: ProbeRequest, body: Body, nowMs: number): AdmittedRequest {
@@ -203,7 +203,7 @@ function requestFor(channel: RunningChannel, model: string): ProbeRequest | unde
   )
   if (!format) return undefined
   const body = formats[format].smallRequest?.(model, outputTokensMax)
-  return body && { format, model, body, ...(formats[format].takesRecording ? { hasRecording: true } : {}) }
+  return body && { format, model, body, ...(formats[format].takesRecording ? { hasRecording: true as const } : {}) }
 }
 
 /** The use of a model, guessed from its name. `other` produces or reads something other than text, or is used by tasks. */

@@ -15,6 +15,7 @@ const known = {
   thinking_to_content: true,
   refuse_hosted_tools: true,
   lacks_endpoints: ['responses'],
+  model_rules: { replay_reasoning: true, think_in_streams_only: false },
   passed_headers: ['session_id', 'x-codex-turn-state'],
   key_mode: 'round-robin',
   connect_timeout_ms: 10_000,
