@@ -1,4 +1,5 @@
 import { fail } from '../../base/lib/failure.ts'
+import { withoutBillingLine } from './anthropic-messages/billing-line.ts'
 import type { Quirks, RequestContext } from './codec.ts'
 import type { Dialogue, MediaPart, Part, TextPart, ToolCallPart, ToolResultPart, Turn } from './dialogue.ts'
 import { fieldNameFor } from './lost-fields.ts'
@@ -26,10 +27,8 @@ interface PlainRule {
  * model does not continue. Source: protocols notes 3.1 to 3.4.
  */
 export function plainMessages(dialogue: Dialogue, context: Pick<RequestContext, 'lose'>, rule: PlainRule): PlainMessage[] {
-  const head = joinedText(
-    dialogue.system.filter(({ text }) => !text.startsWith(billingHeader)),
-    '\n\n',
-  )
+  const instructions = dialogue.system.map(({ text }) => ({ text: withoutBillingLine(text) }))
+  const head = joinedText(instructions, '\n\n')
   const turns = dialogue.turns.map((turn) => (turn.role === 'system' && rule.system !== 'anywhere' ? reminded(turn) : turn))
   const leading: Turn[] = head !== '' && rule.system === 'never' ? [{ role: 'user', parts: [text(head)] }] : []
   const repaired = repairToolResults([...leading, ...turns])
@@ -38,9 +37,6 @@ export function plainMessages(dialogue: Dialogue, context: Pick<RequestContext, 
   const messages = endingAnswerably(dialogue, context, { turns: merged, takes: rule.lastTurn }).flatMap(messagesOf)
   return head !== '' && rule.system !== 'never' ? [{ role: 'system', text: head }, ...messages] : messages
 }
-
-/** Some clients put this text before their instructions. It changes with every call, which would prevent prompt caching. */
-const billingHeader = 'x-anthropic-billing-header'
 
 /** The text of a user message, without its media. */
 export function userText(parts: readonly (TextPart | MediaPart)[]): string {

@@ -3,6 +3,7 @@ import type { Part, TextPart, Turn } from '../dialogue.ts'
 import { continueText } from '../tool-texts.ts'
 import type { UnreadMembers } from '../unread-members.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { withoutBillingLine } from './billing-line.ts'
 import { isPastUse, readBlock } from './read-blocks.ts'
 import { readCacheMark } from './read-tools.ts'
 
@@ -32,7 +33,10 @@ export function readMessages(
 
 /** The leading instructions, without the billing header of one client, which changes with each request. */
 export function readSystem(system: unknown): TextPart[] {
-  if (typeof system === 'string') return system === '' ? [] : [{ kind: 'text', text: system }]
+  if (typeof system === 'string') {
+    const text = withoutBillingLine(system)
+    return text === '' ? [] : [{ kind: 'text', text }]
+  }
   if (system === undefined || system === null) return []
   if (!Array.isArray(system)) {
     fail('field_invalid', {
@@ -41,8 +45,8 @@ export function readSystem(system: unknown): TextPart[] {
     })
   }
   return system.filter(isObject).flatMap((block): TextPart[] => {
-    const text = textAt(block, 'text')
-    if (text === '' || text.startsWith('x-anthropic-billing-header')) return []
+    const text = withoutBillingLine(textAt(block, 'text'))
+    if (text === '') return []
     return [{ kind: 'text', text, ...readCacheMark(block) }]
   })
 }

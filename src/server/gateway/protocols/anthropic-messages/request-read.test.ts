@@ -68,6 +68,7 @@ describe('a Messages request', () => {
       { type: 'text', text: 'You are a tool.', cache_control: { type: 'ephemeral', ttl: '1h' } },
       { type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } },
     ]
+    expect(read({ system: 'x-anthropic-billing-header: cc_version=2.1;\n\nBe brief.' }).system).toEqual([text('Be brief.')])
     expect(read({ system }).system).toEqual([
       text('You are a tool.', { cache: { ttl: '1h' } }),
       text('Be brief.', { cache: { ttl: '5m' } }),

@@ -1,3 +1,4 @@
+import { withoutBillingLine } from '../anthropic-messages/billing-line.ts'
 import { callIdFor } from '../call-ids.ts'
 import type { MediaPart, Part, TextPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { endingAnswerably, type LastTurn, mergeTurns, repairToolResults } from '../turns.ts'
@@ -13,7 +14,8 @@ import type { Writing } from './writing.ts'
 export function writeMessages(writing: Writing, instructions: readonly string[], keepsCustom: boolean): JsonObject[] {
   const { dialogue, quirks, rules } = writing
   const added = instructions.map((text): TextPart => ({ kind: 'text', text }))
-  const system = [...dialogue.system.filter(({ text }) => text !== '' && !text.startsWith(billingHeader)), ...added]
+  const told = dialogue.system.map((part) => ({ ...part, text: withoutBillingLine(part.text) }))
+  const system = [...told.filter(({ text }) => text !== ''), ...added]
   const role = quirks.systemRole ?? rules.systemRole ?? 'system'
   const inUserTurn: Turn[] = role === 'user' && system.length > 0 ? [{ role: 'user', parts: system }] : []
   const ended = endingAnswerably(dialogue, writing, { turns: repairToolResults(dialogue.turns), takes: lastTurnOf(writing) })
@@ -38,9 +40,6 @@ export function writeMessages(writing: Writing, instructions: readonly string[],
     ? messages.map((message, at) => (at === messages.length - 1 ? { ...message, ...begun(quirks) } : message))
     : messages
 }
-
-/** This text changes with every call, which would prevent prompt caching. */
-const billingHeader = 'x-anthropic-billing-header'
 
 /**
  * Some hosts require alternating roles, the user first, and an assistant between a tool result and the user. They accept

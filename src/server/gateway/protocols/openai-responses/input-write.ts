@@ -1,4 +1,5 @@
 import { fail } from '../../../base/lib/failure.ts'
+import { withoutBillingLine } from '../anthropic-messages/billing-line.ts'
 import { callIdFor } from '../call-ids.ts'
 import type { CacheMark, MediaPart, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { callText } from '../function-tools.ts'
@@ -24,7 +25,7 @@ interface InputRule {
 export function writeInput(writing: Writing, rule: InputRule): { instructions: string | undefined; input: JsonObject[] } {
   const { dialogue, quirks, rules } = writing
   const { system, turns, from } = dialogue
-  const head = system.filter(({ text }) => text !== '' && !text.startsWith(billingHeader)).map(({ text }) => text)
+  const head = system.map(({ text }) => withoutBillingLine(text)).filter((text) => text !== '')
   const role = quirks.systemRole ?? rules.systemRole ?? 'system'
   const ended = endingAnswerably(dialogue, writing, { turns: repairToolResults(turns), takes: 'complete' })
   const items = ended.flatMap((turn) => writeTurn(writing, rule, turn, role))
@@ -47,8 +48,6 @@ export function writeInput(writing: Writing, rule: InputRule): { instructions: s
   })
 }
 
-/** Claude Code sends this text before its instructions; it changes with every call, which would prevent prompt caching. */
-const billingHeader = 'x-anthropic-billing-header'
 
 function writeTurn(writing: Writing, rule: InputRule, turn: Turn, systemRole: string): JsonObject[] {
   const { parts, name } = turn
