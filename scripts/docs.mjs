@@ -171,7 +171,7 @@ function hostsAndMembers() {
         `Members of ${code('cache_control')} besides ${code('type')}: ${selection(host.cacheMarks)}${host.refusesTtl ? `; no ${code('ttl')} for Claude before 4.5` : ''}`,
         ...(tools.length > 0 ? [`Members of tools: ${tools.join(', ')}; all others`] : []),
         `Betas: ${selection(host.betas)}`,
-        ...Object.entries(host.renamedBetas ?? {}).map(([beta, name]) => `Beta ${code(beta)} is sent as ${code(name)}`),
+        ...Array.from(host.renamedBetas ?? [], ([beta, name]) => `Beta ${code(beta)} is sent as ${code(name)}`),
         `Versions: ${host.versions.map(code).join(', ')}, in the ${host.versionIn}`,
         `Claude Code's line about its billing: ${host.takesBillingLine ? 'stays' : 'is removed'}`,
       ]),

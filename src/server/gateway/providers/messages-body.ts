@@ -29,13 +29,13 @@ export function withoutRefused(
   to: MessagesTarget,
 ): { readonly changes: JsonObject; readonly dropped: readonly string[] } {
   const { edits, dropped } = refusedIn(json, to)
-  const edited = edits.size === 0 ? json : edit(json, edits)
-  return { changes: Object.fromEntries([...edits.keys()].map((key) => [key, edited[key]])), dropped }
+  const edited = new Map(Object.entries(edits.size === 0 ? json : edit(json, edits)))
+  return { changes: Object.fromEntries([...edits.keys()].map((key) => [key, edited.get(String(key))])), dropped }
 }
 
 /** The betas of a request that the host knows, by its names for them. */
 export function acceptedBetas({ betas, renamedBetas }: MessagesHost, names: readonly string[]): string[] {
-  return [...new Set(names.map((name) => renamedBetas?.[name] ?? name))].filter((name) => takes(betas, name))
+  return [...new Set(names.map((name) => renamedBetas?.get(name) ?? name))].filter((name) => takes(betas, name))
 }
 
 /** The betas in a header, which is a list with commas. */

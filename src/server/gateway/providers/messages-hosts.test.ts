@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../protocols/wire-format.ts'
-import { withoutRefused, withoutRefusedBytes } from './messages-body.ts'
+import { acceptedBetas, withoutRefused, withoutRefusedBytes } from './messages-body.ts'
 import { type MessagesHost, messagesHostOf, messagesHosts } from './messages-hosts.ts'
 import { messagesHeaders } from './openai-compatible.ts'
 import type { Upstream } from './provider.ts'
@@ -95,6 +95,16 @@ describe('a Messages request', () => {
         host,
         { text: isRefused ? '{"model":"m","messages":[]}' : text, dropped: isRefused ? [member] : [] },
       ])
+    }
+  })
+
+  it('may have members and betas with names that every object inherits', () => {
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      const text = `{"${name}":{"a":1},"messages":[]}`
+      const to = { host: named('Bedrock, InvokeModel'), model, betas: `${name},context-1m-2025-08-07` }
+      const { changes, dropped } = withoutRefused(JSON.parse(text), to)
+      expect([Object.entries(changes), dropped]).toEqual([[[name, undefined]], [`anthropic-beta.${name}`, name]])
+      expect(acceptedBetas(to.host, [name, 'context-1m-2025-08-07'])).toEqual(['context-1m-2025-08-07'])
     }
   })
 

@@ -27,7 +27,7 @@ export interface MessagesHost {
   readonly toolMembers: Readonly<Record<string, string | undefined>>
   readonly betas: Selection
   /** The host's own names of betas. */
-  readonly renamedBetas?: Readonly<Record<string, string>>
+  readonly renamedBetas?: ReadonlyMap<string, string>
   /**
    * The versions of the interface, first the one of requests that are written here, and whether a request names its version (and betas)
    * in headers or in the body.
@@ -108,7 +108,7 @@ const modelBetas = [
   'tool-search-tool-2025-10-19',
 ]
 
-const cloudBetas = { 'advanced-tool-use-2025-11-20': 'tool-search-tool-2025-10-19' }
+const cloudBetas: ReadonlyMap<string, string> = new Map([['advanced-tool-use-2025-11-20', 'tool-search-tool-2025-10-19']])
 
 const invokeBetas = [
   ...modelBetas,
