@@ -214,7 +214,10 @@ export function modelKind(model: string): ModelKind {
   return kinds.find(({ name }) => name.test(model))?.kind ?? 'conversation'
 }
 
-/** Names of models for images, audio and video, which are tested on request only, for drawing and music tasks, and for realtime sessions. */
+/**
+ * Names of models for images, audio and video, for drawing and music tasks, and for realtime sessions: not tested, or only on
+ * request.
+ */
 const untestable =
   /dall-e|image|imagen|stable-diffusion|\bsd3|flux|cogview|cogvideo|wanx|kolors|seedream|recraft|ideogram|midjourney|^mj_|^swap_face|suno|lyrics|whisper|transcri|paraformer|sensevoice|\basr\b|tts|speech|cosyvoice|voice|realtime|sora|veo-|kling|video|music/i
 
