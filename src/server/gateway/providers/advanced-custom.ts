@@ -119,7 +119,19 @@ const formats = [
   'zhipu.images',
 ] as const satisfies readonly Format[]
 
-const testableFormats: readonly string[] = ['openai.chat', 'openai.embeddings', 'anthropic.messages']
+const testableFormats: readonly string[] = [
+  'openai.chat',
+  'openai.responses',
+  'openai.completions',
+  'openai.embeddings',
+  'openai.moderations',
+  'openai.images',
+  'openai.speech',
+  'openai.transcriptions',
+  'rerank',
+  'anthropic.messages',
+  'gemini.generate',
+]
 
 const converted = [
   'openai.chat',

@@ -96,8 +96,8 @@ function removeBillingLine({ system }: JsonObject, { list }: Refused): void {
   }
   const blocks: readonly unknown[] = Array.isArray(system) ? system : []
   const rests = blocks.map((block) => (isObject(block) ? withoutBillingLine(textAt(block, 'text')) : undefined))
-  const isEmptied = (at: number) => rests[at] === '' && isObject(blocks[at]) && textAt(blocks[at], 'text') !== ''
-  if (blocks.length > 0 && blocks.every((_, at) => isEmptied(at))) return list.set(['system'])
+  const isEmptied = (block: unknown, at: number) => rests[at] === '' && isObject(block) && textAt(block, 'text') !== ''
+  if (blocks.length > 0 && blocks.every(isEmptied)) return list.set(['system'])
   for (const [at, block] of blocks.entries()) {
     const rest = rests[at]
     if (!isObject(block) || rest === undefined || rest === textAt(block, 'text')) continue
