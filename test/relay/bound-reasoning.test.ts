@@ -4,7 +4,7 @@ import { json } from './responses-vendor.ts'
 import { sharedStages } from './shared-stage.ts'
 import { ask as askServer, httpUpstream, model } from './stage.ts'
 
-const claude = 'claude-opus-5-5'
+const claude = 'claude-3-7-sonnet-20250219'
 
 interface Sealed {
   readonly type: string
