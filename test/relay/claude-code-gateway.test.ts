@@ -102,6 +102,7 @@ describe('Claude Code', () => {
     const { max_tokens: _, ...counted } = messages
     const answer = await ask(counted, '/v1/messages/count_tokens?beta=true', sent)
     expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { input_tokens: 17 }])
+    expect(counting.asked[0]?.url).toBe('/v1/messages/count_tokens?beta=true')
     expect(counting.asked[0]?.headers).toMatchObject({ 'anthropic-version': '2023-06-01', 'anthropic-beta': beta })
 
     const none = await sharedStage('http://127.0.0.1:9', { type: 1, models: model })

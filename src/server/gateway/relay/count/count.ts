@@ -34,7 +34,7 @@ import { type TryParts, tryChannels } from '../try-channels/try-channels.ts'
 import { callUpstream, type UpstreamCallParts } from '../upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../upstream/failure.ts'
 import { refusedReasoning } from '../upstream/refused-reasoning.ts'
-import { callerHeaders, versionSent } from '../upstream/request-target.ts'
+import { callerHeaders, passedQuery, versionSent } from '../upstream/request-target.ts'
 
 type CountEndpoint = Extract<Endpoint, { kind: 'count' }>
 
@@ -189,6 +189,7 @@ async function ask(
       model: way.model,
       method: 'POST',
       caller,
+      query: new URLSearchParams(passedQuery(counted, { channel, format: way.count.format })),
       body: Buffer.from(JSON.stringify(body)),
       timeoutMs,
     })
