@@ -111,7 +111,7 @@ describe.each(['Messages', 'Responses'] as const)('reasoning in %s that is bound
     return { ...upstream, server, conversation, turn: conversation('Well?') }
   }
 
-  it('stays with the account: its other key answers when the first has no room', async () => {
+  it('[297] stays with the account: its other key answers when the first has no room', async () => {
     const keys = ['a-1', 'b-1', 'a-2', 'b-2']
     const { asked, busy, conversation, turn } = await open(keys)
     // The account of a key is known from its answers.

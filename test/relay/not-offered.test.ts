@@ -158,7 +158,7 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
       { type: 'error', error: { type: 'api_error', message: expect.any(String) }, request_id: expect.any(String) },
     ],
     ['Google', { 'x-goog-api-key': 'k' }, { error: expect.objectContaining({ code: 501, status: 'UNIMPLEMENTED' }) }],
-  ])('the newest roots answer 501 in the dialect of %s', async (_vendor, headers, body) => {
+  ])('[300] the newest roots answer 501 in the dialect of %s', async (_vendor, headers, body) => {
     const paths = ['compliance/review/policies', 'compliance/review/x/decisions', 'safety/cases/case_1', 'webhooks', 'voices/x']
     for (const path of paths) {
       const { status, text } = await ask(server, key, {}, `/v1/${path}`, headers)

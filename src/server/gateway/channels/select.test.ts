@@ -172,7 +172,7 @@ describe('a conversation', () => {
     expect(look(index, { ...session(), triedKeys: new Set([2]) }, { keyOfSession })).toMatchObject({ channel: { id: 1 } })
   })
 
-  it('continues with another key of the same account, before channels of a higher priority', () => {
+  it('[297] continues with another key of the same account, before channels of a higher priority', () => {
     const accounts = new Map([
       [1, 'one'],
       [2, 'two'],

@@ -406,7 +406,7 @@ describe('the headers of a call', () => {
     expect(provider(1).headers(channel(1), chat, { 'openai-beta': 'a\r\nb' })).toEqual({ authorization: 'Bearer k' })
   })
 
-  it('of Anthropic pass to it under every name that is not listed, unless the channel lists some', () => {
+  it('[299] of Anthropic pass to it under every name that is not listed, unless the channel lists some', () => {
     const browser = { 'anthropic-dangerous-direct-browser-access': 'true' }
     const sent = { 'anthropic-version': '2023-06-01', 'anthropic-new-2027': 'n', ...browser, 'x-new': 'x' }
     const passed = (setting: Upstream['setting']) => provider(14).headers({ ...channel(14), setting }, messages, sent)

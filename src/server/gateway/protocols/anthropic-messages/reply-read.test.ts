@@ -406,7 +406,7 @@ describe('what the vendor left out of the request', () => {
     ['the beginning', [{ ...begin(), message: { ...begin().message, input_transformations } }, open({ type: 'text', text: '' })]],
     ['the end', [begin(), stop('end_turn', undefined, { input_transformations })]],
     ['the end, beside the delta', [begin(), { ...stop('end_turn'), input_transformations }]],
-  ])('is told by name, from %s', (_place, events) => {
+  ])('[298] is told by name, from %s', (_place, events) => {
     expect(lostIn(events)).toEqual(['input_transformations'])
   })
 

@@ -243,7 +243,7 @@ describe('a whole reply in Responses', () => {
     }
   })
 
-  it('names what the vendor left out of the request', () => {
+  it('[298] names what the vendor left out of the request', () => {
     const lost: string[] = []
     const input_transformations = [{ type: 'reasoning', action: 'removed', reason: 'organization_mismatch' }]
     const reply = { ...JSON.parse(fixture('nonstream.json')), input_transformations }
