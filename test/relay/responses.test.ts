@@ -46,12 +46,13 @@ describe('a stream in Responses', () => {
       if (block !== '') passed += tap.take(block)
     }
     passed += tap.finish(blocks.flush())
+    const { arrived } = tap
     return {
       passed: Buffer.from(passed, 'latin1').toString(),
-      ending: tap.isEnded ? Buffer.from(tap.ending(), 'latin1').toString() : '',
-      usage: tap.usage,
-      error: tap.error,
-      text: tap.text(),
+      ending: arrived.isEnded ? Buffer.from(tap.ending(), 'latin1').toString() : '',
+      usage: arrived.usage,
+      error: arrived.error,
+      text: arrived.text(),
     }
   }
 
