@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Choice } from '../fields.ts'
+import { choicesOf } from '../fields.ts'
 import type { Text } from '../text.ts'
 import { withoutTrailing } from '../trailing.ts'
 import { type Unit, units } from '../units.ts'
@@ -103,10 +103,9 @@ export function link(value = ''): Shape<string> {
 }
 
 export function choice<const Value extends string>(value: NoInfer<Value>, labels: Readonly<Record<Value, Text>>): Shape<Value> {
-  // The entries of an object carry exactly its keys.
-  const entries = Object.entries(labels) as [Value, Text][]
-  const choices: Choice[] = entries.map(([key, label]) => ({ value: key, label }))
-  return { default: value, schema: (z) => z.enum(entries.map(([key]) => key)), widget: 'select', choices }
+  // The keys of that object.
+  const values = Object.keys(labels) as Value[]
+  return { default: value, schema: (z) => z.enum(values), widget: 'select', choices: choicesOf(labels) }
 }
 
 export type Ratios = Readonly<Record<string, number>>

@@ -1,9 +1,14 @@
 import { Button } from '@mantine/core'
 import styles from './choices.module.css'
 
+export interface Offer {
+  readonly label: string
+  readonly onClick: () => void
+}
+
 interface ChoicesProps {
-  readonly offers: readonly { readonly label: string; readonly onClick: () => void }[]
-  readonly disabled?: boolean
+  readonly offers: readonly Offer[]
+  readonly disabled?: boolean | undefined
 }
 
 /** Frequent values as buttons, below their field. */

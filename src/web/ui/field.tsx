@@ -1,36 +1,69 @@
-import { Select, Skeleton, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { MultiSelect, NumberInput, Select, Skeleton, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { lazy, type ReactNode, Suspense } from 'react'
 import type { Field } from '../../contract/fields.ts'
+import type { TextParams } from '../../contract/text.ts'
 import { useLocal, useText } from '../lib/i18n.ts'
+import { Choices, type Offer } from './choices.tsx'
+import { DateTimeInput } from './date-time-input.tsx'
 import { JsonInput } from './json-input.tsx'
 import { NumberField } from './number-field.tsx'
+import { PasswordField } from './password-field.tsx'
 import { RatioMap } from './ratio-map.tsx'
 import { TextMap } from './text-map.tsx'
 import { texts } from './texts.ts'
 
 // Few forms have one.
-const PasswordField = lazy(async () => ({ default: (await import('./password-field.tsx')).PasswordField }))
 const ChatList = lazy(async () => ({ default: (await import('./chat-list.tsx')).ChatList }))
 const GroupLimits = lazy(async () => ({ default: (await import('./request-limits/group-limits.tsx')).GroupLimits }))
 const GroupCounts = lazy(async () => ({ default: (await import('./request-limits/group-counts.tsx')).GroupCounts }))
 
-interface FieldInputProps {
+const textInputs = {
+  url: { type: 'url', inputMode: 'url' },
+  identifier: { autoCapitalize: 'none', spellCheck: false },
+  text: {},
+} as const
+
+/** A boolean of a switch, names of tags and choices, unix seconds of a time, a text or number of all others. */
+type FieldValue = boolean | string | number | readonly string[] | undefined
+
+export interface FieldInputProps {
   readonly field: Field
-  /** The value as it is exchanged: text for every widget; `true`/`false` for a switch, commas between tags, newlines between lines. */
-  readonly value: string
-  readonly onChange: (value: string) => void
+  readonly value?: unknown
+  readonly onChange: (value: FieldValue) => void
   readonly error?: ReactNode
   readonly disabled?: boolean
   /** After the label, such as a mark for unsaved changes. */
   readonly mark?: ReactNode
+  /** Fill the placeholders of the declared texts. */
+  readonly params?: TextParams
+  /** Instead of the declared one. */
+  readonly placeholder?: string | undefined
+  /** Choices that depend on the site. */
+  readonly data?: readonly (string | { readonly value: string; readonly label: string })[]
+  /** Frequent values, below the input. */
+  readonly offers?: readonly Offer[]
+  /** The form begins in this field. */
+  readonly isFirst?: boolean
+  /** All choices can be taken back at once. */
+  readonly clearable?: boolean
 }
 
-/** Draws one declared field with its widget. */
-export function FieldInput({ field, value, onChange, error, disabled, mark }: FieldInputProps) {
+/** Draws one declared field with its widget, and the frequent values below it. */
+export function FieldInput({ offers, ...props }: FieldInputProps) {
+  if (!offers) return <Widget {...props} />
+  return (
+    <div>
+      <Widget {...props} />
+      <Choices offers={offers} disabled={props.disabled} />
+    </div>
+  )
+}
+
+function Widget({ field, value, onChange, mark, params, data, isFirst = false, ...input }: Omit<FieldInputProps, 'offers'>) {
   const local = useLocal()
   const say = useText(texts)
   const label = local(field.label)
-  const common = {
+  const named = {
     label: mark ? (
       <>
         {label} {mark}
@@ -38,39 +71,48 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
     ) : (
       label
     ),
-    description: field.help && local(field.help),
-    placeholder: field.placeholder && local(field.placeholder),
-    withAsterisk: field.required,
-    error,
-    disabled,
+    description: field.help && local(field.help, params),
+    ...(isFirst ? { autoFocus: true, 'data-autofocus': true } : {}),
   }
-  const map = { label, description: common.description, error, disabled, value, onChange }
-  const unit = field.unit && local(field.unit, { count: 2 })
+  const common = {
+    ...named,
+    placeholder: field.placeholder && local(field.placeholder, params),
+    withAsterisk: field.required !== undefined,
+    ...input,
+  }
+  const text = typeof value === 'string' ? value : ''
+  const number = typeof value === 'number' ? value : text
+  const list: string[] = Array.isArray(value) ? value : []
+  const offered = data ? [...data] : (field.choices ?? []).map((choice) => ({ value: choice.value, label: local(choice.label) }))
+  const map = { label, description: named.description, error: input.error, disabled: input.disabled, value: text, onChange }
+  const [minRows, maxRows] = field.rows ?? [3, 14]
 
   switch (field.widget) {
     case 'switch':
       return (
-        <Switch
-          label={common.label}
-          description={common.description}
-          error={error}
-          disabled={disabled}
-          checked={value === 'true'}
-          onChange={(event) => onChange(String(event.currentTarget.checked))}
-        />
+        <Switch {...named} {...input} checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
       )
     case 'number':
-      return <NumberField {...common} value={value} onChange={onChange} unit={field.unit} />
+      return <NumberField {...common} value={text} onChange={onChange} unit={field.unit} />
+    case 'amount':
+      return (
+        <NumberInput
+          {...common}
+          value={number}
+          onChange={onChange}
+          allowDecimal={false}
+          allowNegative={false}
+          thousandSeparator=","
+        />
+      )
     case 'secret':
       return (
-        <Suspense fallback={<Skeleton height={58} />}>
-          <PasswordField
-            {...common}
-            value={value}
-            onChange={(event) => onChange(event.currentTarget.value)}
-            autoComplete="new-password"
-          />
-        </Suspense>
+        <PasswordField
+          {...common}
+          value={text}
+          onChange={(event) => onChange(event.currentTarget.value)}
+          autoComplete="new-password"
+        />
       )
     case 'lines':
     case 'textarea':
@@ -78,16 +120,17 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
       return (
         <Textarea
           {...common}
-          value={value}
+          value={text}
           onChange={(event) => onChange(event.currentTarget.value)}
+          maxLength={field.max}
           autosize
-          minRows={3}
-          maxRows={14}
-          spellCheck={field.widget === 'markdown'}
+          minRows={minRows}
+          maxRows={maxRows}
+          spellCheck={field.widget !== 'lines'}
         />
       )
     case 'json':
-      return <JsonInput {...common} value={value} onChange={onChange} />
+      return <JsonInput {...common} value={text} onChange={onChange} />
     case 'ratio-map':
       return <RatioMap {...map} />
     case 'text-map':
@@ -109,36 +152,50 @@ export function FieldInput({ field, value, onChange, error, disabled, mark }: Fi
     }
     case 'select':
       return (
-        <Select
+        <Select {...common} value={text} data={offered} onChange={(next) => onChange(next ?? '')} allowDeselect={false} />
+      )
+    case 'choices':
+      return (
+        <MultiSelect
           {...common}
-          value={value}
-          data={(field.choices ?? []).map((choice) => ({ value: choice.value, label: local(choice.label) }))}
-          onChange={(next) => onChange(next ?? '')}
-          allowDeselect={false}
+          placeholder={list.length === 0 ? common.placeholder : undefined}
+          value={list}
+          data={offered}
+          onChange={onChange}
+          maxDropdownHeight={240}
+          maxValues={field.max}
+          searchable
+          // Chosen names are not offered again; those with a label stay, with a mark.
+          hidePickedOptions={offered.every((choice) => typeof choice === 'string')}
         />
       )
     case 'tags':
       return (
         <TagsInput
           {...common}
-          placeholder={common.placeholder ?? say('tagsHint')}
-          value={value.split(',').filter((tag) => tag !== '')}
-          onChange={(tags) => onChange(tags.join(','))}
+          placeholder={common.placeholder ?? (data ? undefined : say('tagsHint'))}
+          value={list}
+          data={data?.filter((choice) => typeof choice === 'string')}
+          maxDropdownHeight={240}
+          onChange={onChange}
+          maxTags={field.max}
           splitChars={[',', '，', ' ']}
-          acceptValueOnBlur
         />
       )
+    case 'time':
+      return (
+        <DateTimeInput {...named} {...input} label={label} value={typeof value === 'number' ? value : undefined} onChange={onChange} />
+      )
     case 'url':
+    case 'identifier':
     case 'text':
       return (
         <TextInput
           {...common}
-          type={field.widget === 'url' ? 'url' : 'text'}
-          inputMode={field.widget === 'url' ? 'url' : undefined}
-          value={value}
+          {...textInputs[field.widget]}
+          value={text}
           onChange={(event) => onChange(event.currentTarget.value)}
-          rightSection={unit}
-          rightSectionWidth={unit ? `${unit.length + 2}ch` : undefined}
+          maxLength={field.max}
         />
       )
     default:

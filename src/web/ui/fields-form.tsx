@@ -1,44 +1,45 @@
 import type { ReactNode } from 'react'
-import type { Field, Widget } from '../../contract/fields.ts'
-import { FieldInput } from './field.tsx'
+import { type Field, type Fields, isShown, type Own } from '../../contract/fields.ts'
+import { FieldInput, type FieldInputProps } from './field.tsx'
 import styles from './fields-form.module.css'
 
-export type FieldValues = Readonly<Record<string, string>>
+type InputProps = Omit<FieldInputProps, 'field'>
 
 interface FieldsFormProps {
-  readonly fields: readonly Field[]
-  readonly values: FieldValues
-  readonly onChange: (name: string, value: string) => void
-  readonly errors?: Readonly<Record<string, ReactNode>>
-  readonly isDisabled?: (name: string) => boolean
-  readonly markOf?: (name: string) => ReactNode
-  /** Draws a field in its own way; `undefined` leaves it to its widget. */
-  readonly draw?: (field: Field) => ReactNode | undefined
+  readonly fields: Fields
+  /** The form that `useForm` returned, or the same for its part in a nested value. */
+  readonly form: { readonly values: object; readonly getInputProps: (name: string) => InputProps }
+  /** What is not declared, by field: choices that depend on the site, frequent values. */
+  readonly inputs?: Readonly<Record<string, Partial<InputProps>>>
+  /** What the form draws itself, by field. */
+  readonly draw?: Readonly<Record<string, ReactNode>>
+  /** Short fields stand side by side. */
+  readonly isGrid?: boolean
 }
 
-const wide: ReadonlySet<Widget> = new Set([
-  ...(['lines', 'textarea', 'markdown', 'json', 'tags'] as const),
-  ...(['ratio-map', 'text-map', 'chats', 'group-limits', 'group-counts'] as const),
+const wide: ReadonlySet<string> = new Set([
+  ...['lines', 'textarea', 'markdown', 'json', 'tags'],
+  ...['ratio-map', 'text-map', 'chats', 'group-limits', 'group-counts'],
 ])
 
-/** A form drawn from declared fields: short ones side by side, long ones across. */
-export function FieldsForm({ fields, values, onChange, errors = {}, isDisabled, markOf, draw }: FieldsFormProps) {
+/** The declared fields of a form that are shown with its values, in their order. */
+export function FieldsForm({ fields, form, inputs = {}, draw = {}, isGrid = false }: FieldsFormProps) {
+  function drawField(name: string, field: Field | Own): ReactNode {
+    if (name in draw || field.widget === 'own') return draw[name]
+    return isShown(field, form.values) && <FieldInput field={field} {...form.getInputProps(name)} {...inputs[name]} />
+  }
   return (
-    <div className={styles.grid}>
-      {fields.map((field) => (
-        <div key={field.name} className={styles.cell} data-wide={wide.has(field.widget)} data-field={field.name}>
-          {draw?.(field) || (
-            <FieldInput
-              field={field}
-              value={values[field.name] ?? ''}
-              onChange={(value) => onChange(field.name, value)}
-              error={errors[field.name]}
-              disabled={isDisabled?.(field.name)}
-              mark={markOf?.(field.name)}
-            />
-          )}
-        </div>
-      ))}
+    <div className={isGrid ? styles.grid : styles.column}>
+      {Object.entries(fields).map(([name, field]) => {
+        const drawn = drawField(name, field)
+        return (
+          drawn && (
+            <div key={name} className={styles.cell} data-wide={wide.has(field.widget)} data-field={name}>
+              {drawn}
+            </div>
+          )
+        )
+      })}
     </div>
   )
 }

@@ -1,6 +1,8 @@
 import { useState } from 'react'
-import type { FieldValues } from '../../ui/fields-form.tsx'
 import type { OptionTab } from './tabs.ts'
+
+/** Texts of options, by key. */
+export type FieldValues = Readonly<Record<string, string>>
 
 /** Unsaved input of all tabs, by option. A draft that equals the saved value is removed. */
 export interface Drafts {

@@ -1,15 +1,16 @@
 import { Button, Skeleton } from '@mantine/core'
 import { IconLock } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
-import type { Section } from '../../../contract/options/define.ts'
+import { lazy, type ReactNode, Suspense } from 'react'
+import type { Widget } from '../../../contract/fields.ts'
+import type { Option, Section } from '../../../contract/options/define.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
 import { useMay } from '../../lib/session.ts'
-import { FieldsForm, type FieldValues } from '../../ui/fields-form.tsx'
+import { FieldsForm } from '../../ui/fields-form.tsx'
 import { Panel } from '../../ui/panel.tsx'
 import { HintTag } from '../../ui/status-tag.tsx'
-import type { Drafts } from './drafts.ts'
+import type { Drafts, FieldValues } from './drafts.ts'
 import { ResetRatios } from './reset-ratios.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
@@ -44,13 +45,36 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
   const onward = onwards[place.name]
 
   const keys = Object.keys(options)
-  const changed = keys.filter((key) => drafts.values[key] !== undefined)
   const locked = keys.every(isLocked)
-  const fields = Object.entries(options).map(([name, option]) => ({ ...option, name }))
 
-  function edit(key: string, value: string): void {
-    drafts.set(key, value === saved[key] ? undefined : value, place.tab)
+  function inputOf(key: string) {
+    const draft = drafts.values[key]
+    return {
+      value: valueOf(options[key]?.widget, draft ?? saved[key] ?? ''),
+      onChange: (value: unknown) => drafts.set(key, String(value) === saved[key] ? undefined : String(value), place.tab),
+      error: drafts.errors[key],
+      disabled: isLocked(key),
+      mark: draft !== undefined && (
+        <span className={styles.mark} title={say('changed')} role="img" aria-label={say('changed')} />
+      ),
+    }
   }
+
+  function drawSecret(key: string, option: Option): ReactNode {
+    return (
+      <Suspense fallback={<Skeleton height={58} />}>
+        <SecretInput
+          field={option}
+          isSet={secrets[key] === true}
+          draft={drafts.values[key]}
+          onChange={(value) => drafts.set(key, value, place.tab)}
+          error={drafts.errors[key]}
+          disabled={isLocked(key)}
+        />
+      </Suspense>
+    )
+  }
+  const ofSecrets = Object.entries(options).filter(([, { secret }]) => secret)
 
   return (
     <div id={place.name} className={styles.anchored}>
@@ -84,32 +108,18 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
         }
       >
         <FieldsForm
-          fields={fields}
-          values={{ ...saved, ...drafts.values }}
-          onChange={edit}
-          errors={drafts.errors}
-          isDisabled={isLocked}
-          markOf={(key) =>
-            changed.includes(key) && (
-              <span className={styles.mark} title={say('changed')} role="img" aria-label={say('changed')} />
-            )
-          }
-          draw={(field) =>
-            options[field.name]?.secret && (
-              <Suspense fallback={<Skeleton height={58} />}>
-                <SecretInput
-                  field={field}
-                  isSet={secrets[field.name] === true}
-                  draft={drafts.values[field.name]}
-                  onChange={(value) => drafts.set(field.name, value, place.tab)}
-                  error={drafts.errors[field.name]}
-                  disabled={isLocked(field.name)}
-                />
-              </Suspense>
-            )
-          }
+          isGrid
+          fields={options}
+          form={{ values: saved, getInputProps: inputOf }}
+          draw={Object.fromEntries(ofSecrets.map(([key, option]) => [key, drawSecret(key, option)]))}
         />
       </Panel>
     </div>
   )
+}
+
+/** The value of an option in its input. Options are exchanged as text: `true` of a switch, commas between tags. */
+function valueOf(widget: Widget | undefined, text: string): boolean | string | string[] {
+  if (widget === 'switch') return text === 'true'
+  return widget === 'tags' ? text.split(',').filter((tag) => tag !== '') : text
 }
