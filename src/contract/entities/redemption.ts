@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { FieldsOf } from '../fields.ts'
 import { nameText } from '../name-text.ts'
 import type { Text } from '../text.ts'
 
@@ -62,3 +63,19 @@ export const redemptionInput = z.object({
   expired_time: z.int().min(0).max(1e11).optional(),
 })
 export type RedemptionInput = z.output<typeof redemptionInput>
+
+export const redemptionFields = {
+  name: {
+    widget: 'text',
+    label: { zh: '名称', en: 'Name' },
+    placeholder: { zh: '留空则以额度命名，如 {name}', en: 'Named after its quota if blank: {name}' },
+  },
+  quota: { widget: 'amount', label: { zh: '额度', en: 'Quota' }, help: { zh: '等价金额：{amount}', en: 'Equals {amount}' }, required: true },
+  expired_time: { widget: 'own' },
+  count: {
+    widget: 'amount',
+    label: { zh: '生成数量', en: 'Quantity' },
+    help: { zh: `一次最多 ${redemptionCountMax} 个。`, en: `At most ${redemptionCountMax} at once.` },
+    onlyNew: true,
+  },
+} satisfies FieldsOf<RedemptionInput & { count: number }>

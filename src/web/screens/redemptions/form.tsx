@@ -1,21 +1,22 @@
-import { NumberInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import {
   type Redemption,
   redemptionCountMax,
   redemptionDefaults,
+  redemptionFields,
   redemptionNameLengthMax,
 } from '../../../contract/entities/redemption.ts'
 import { tokenPresets } from '../../../contract/entities/token.ts'
+import { savedFields } from '../../../contract/fields.ts'
 import { useDollarsOf, useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
-import { Choices } from '../../ui/choices.tsx'
 import { DrawerForm, DrawerFormWaiting } from '../../ui/drawer-form.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { ExpiryField, faultOfExpiry } from '../../ui/expiry-field.tsx'
+import { FieldsForm } from '../../ui/fields-form.tsx'
 import { showNewCodes } from './new-codes.tsx'
 import { redemptionLists } from './redemption-lines.ts'
 import { texts } from './texts.ts'
@@ -28,8 +29,6 @@ interface Values {
   /** Unix seconds; undefined is never. */
   expired_time: number | undefined
 }
-
-type State = Pick<ReturnType<typeof useForm<Values>>, 'values' | 'getInputProps' | 'setFieldValue'>
 
 /** The form of new codes, or of the unused code with this id, which is loaded again each time. */
 export function RedemptionForm({ id, onDone }: { id: number | undefined; onDone: () => void }) {
@@ -45,56 +44,28 @@ export function RedemptionForm({ id, onDone }: { id: number | undefined; onDone:
 }
 
 function Fields({ code, onDone }: { code: Redemption | undefined; onDone: () => void }) {
-  const say = useText(texts)
   const format = useQuotaFormat()
+  const dollarsOf = useDollarsOf()
+  const { quota_per_unit: perUsd } = useStatus()
   const form = useForm<Values>({ initialValues: code ? valuesOf(code) : newCodes, validate: useFaults() })
   const { save, busy } = useSave(code, onDone)
+  const { quota } = form.values
+  const offers = tokenPresets.usd.map((usd) => ({
+    label: `$${usd}`,
+    onClick: () => form.setFieldValue('quota', Math.round(usd * perUsd)),
+  }))
   return (
     <DrawerForm busy={busy} dirty={form.isDirty()} onSubmit={form.onSubmit(save)}>
-      <TextInput
-        label={say('name')}
-        placeholder={say('namePlaceholder', { name: format(Number(form.values.quota) || 0) })}
-        autoFocus={!code}
-        data-autofocus={!code || undefined}
-        {...form.getInputProps('name')}
+      <FieldsForm
+        fields={code ? savedFields(redemptionFields) : redemptionFields}
+        form={form}
+        inputs={{
+          name: { params: { name: format(Number(quota) || 0) }, isFirst: !code },
+          quota: { params: { amount: dollarsOf(quota) }, offers },
+        }}
+        draw={{ expired_time: <ExpiryField offers={['day', 'month', 'year']} {...form.getInputProps('expired_time')} /> }}
       />
-      <QuotaField form={form} />
-      <ExpiryField offers={['day', 'month', 'year']} {...form.getInputProps('expired_time')} />
-      {!code && (
-        <NumberInput
-          label={say('count')}
-          description={say('countHelp', { max: redemptionCountMax })}
-          allowDecimal={false}
-          allowNegative={false}
-          {...form.getInputProps('count')}
-        />
-      )}
     </DrawerForm>
-  )
-}
-
-function QuotaField({ form }: { form: State }) {
-  const say = useText(texts)
-  const { quota_per_unit: perUsd } = useStatus()
-  const amount = useDollarsOf()(form.values.quota)
-  return (
-    <div>
-      <NumberInput
-        label={say('quota')}
-        description={say('quotaHelp', { amount })}
-        allowDecimal={false}
-        allowNegative={false}
-        thousandSeparator=","
-        withAsterisk
-        {...form.getInputProps('quota')}
-      />
-      <Choices
-        offers={tokenPresets.usd.map((usd) => ({
-          label: `$${usd}`,
-          onClick: () => form.setFieldValue('quota', Math.round(usd * perUsd)),
-        }))}
-      />
-    </div>
   )
 }
 

@@ -59,12 +59,8 @@ export const texts = defineTexts({
   addTitle: ['创建新的兑换码', 'Create redemption codes'],
   editTitle: ['更新兑换码信息', 'Edit redemption code'],
   updated: ['兑换码更新成功！', 'Redemption code updated'],
-  namePlaceholder: ['留空则以额度命名，如 {name}', 'Named after its quota if blank: {name}'],
   nameLong: ['名称最多 {max} 个字符', 'The name must have at most {max} {max|character|characters}'],
-  quotaHelp: ['= {amount}', '= {amount}'],
   quotaInvalid: ['额度须为正整数', 'The quota must be a positive integer'],
-  count: ['生成数量', 'Quantity'],
-  countHelp: ['一次最多 {max} 个。', 'At most {max} at once.'],
   countInvalid: ['数量须为 1 到 {max} 的整数', 'The quantity must be an integer from 1 to {max}'],
   createdTitle: ['兑换码创建成功', 'Redemption codes created'],
   createdHint: [
