@@ -1,4 +1,10 @@
-import { type AdminIncident, type IncidentState, incidentStateLabels, isEnded } from '../../../contract/entities/incident.ts'
+import {
+  type AdminIncident,
+  type IncidentState,
+  incidentKindLabels,
+  incidentStateLabels,
+  isEnded,
+} from '../../../contract/entities/incident.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import type { Column } from '../../ui/listing.ts'
 import { Tag } from '../../ui/tag.tsx'
@@ -7,11 +13,12 @@ import { texts } from './texts.ts'
 
 export function useColumns(): Column<AdminIncident>[] {
   const say = useText(texts)
+  const local = useLocal()
   return [
     { key: 'id', title: say('id'), sortKey: 'id', width: 72, hideable: true, cell: ({ id }) => id },
     { key: 'title', title: say('name'), heads: true, width: 260, cell: ({ title }) => title },
     { key: 'state', inCard: 'state', title: say('state'), cell: ({ state }) => <State state={state} /> },
-    { key: 'kind', title: say('kind'), width: 110, hideable: true, cell: ({ kind }) => say(kind) },
+    { key: 'kind', title: say('kind'), width: 110, hideable: true, cell: ({ kind }) => local(incidentKindLabels[kind]) },
     {
       key: 'affects',
       title: say('affects'),

@@ -2,8 +2,8 @@ import { Button } from '@mantine/core'
 import { IconSpeakerphone } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { lazy, useState } from 'react'
-import { type AdminIncident, incidentKinds, isEnded } from '../../../contract/entities/incident.ts'
-import { useText } from '../../lib/i18n.ts'
+import { type AdminIncident, incidentKindLabels, incidentKinds, isEnded } from '../../../contract/entities/incident.ts'
+import { useLocal, useText } from '../../lib/i18n.ts'
 import type { Filter } from '../../ui/list-filters.tsx'
 import { ListFrame } from '../../ui/list-frame.tsx'
 import { useList } from '../../ui/list-rows.ts'
@@ -78,13 +78,14 @@ export function Screen() {
 
 function useFilters(): readonly Filter[] {
   const say = useText(texts)
+  const local = useLocal()
   return [
     { kind: 'search', name: 'keyword', label: say('search'), width: 280 },
     {
       kind: 'select',
       name: 'kind',
       label: say('kind'),
-      choices: incidentKinds.map((value) => ({ value, label: say(value) })),
+      choices: incidentKinds.map((value) => ({ value, label: local(incidentKindLabels[value]) })),
     },
     {
       kind: 'select',

@@ -1,27 +1,29 @@
 import { useForm } from '@mantine/form'
-import { type AdminIncident, type IncidentState, incidentStateLabels } from '../../../contract/entities/incident.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
+import {
+  type AdminIncident,
+  type IncidentUpdateInput,
+  incidentStateLabels,
+  incidentUpdateFields,
+} from '../../../contract/entities/incident.ts'
+import { blankFaults } from '../../../contract/fields.ts'
+import { localOf, useLocal, useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { formatTime } from '../../lib/times.ts'
 import { DrawerForm } from '../../ui/drawer-form.tsx'
 import { Facts } from '../../ui/facts.tsx'
+import { FieldsForm } from '../../ui/fields-form.tsx'
 import { incidentLines } from './lines.ts'
 import { texts } from './texts.ts'
-import { UpdateFields } from './update-fields.tsx'
-
-interface Values {
-  state: IncidentState
-  message: string
-}
 
 /** The form of an update of an incident, above the updates that were published before. */
 export function UpdateForm({ incident, onDone }: { incident: AdminIncident; onDone: () => void }) {
   const say = useText(texts)
   const local = useLocal()
   const { id, kind, state, updates } = incident
-  const form = useForm<Values>({
+  const fields = incidentUpdateFields(kind)
+  const form = useForm<IncidentUpdateInput>({
     initialValues: { state, message: '' },
-    validate: { message: (message) => message.trim() === '' && say('messageNeeded') },
+    validate: (values) => blankFaults(fields, values, localOf),
   })
   const publish = useWrite('POST /api/incident/:id/update', {
     invalidates: incidentLines,
@@ -35,7 +37,7 @@ export function UpdateForm({ incident, onDone }: { incident: AdminIncident; onDo
       submitLabel={say('publishUpdate')}
       onSubmit={form.onSubmit((body) => publish.mutate({ params: { id }, body }))}
     >
-      <UpdateFields kind={kind} form={form} />
+      <FieldsForm fields={fields} form={form} />
       <section aria-label={say('history')}>
         <Facts
           facts={updates.map((update) => ({
