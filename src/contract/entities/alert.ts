@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { FieldsOf } from '../fields.ts'
 import type { Text } from '../text.ts'
 
 /** The rules of alerts. Each is declared here once, with its texts and parameters; `server/watch/alerts` defines how it is measured. */
@@ -431,5 +432,22 @@ export const alertSilenceInput = z.object({
   until: z.int().min(0).max(1e11),
   comment: z.string().trim().max(200).default(''),
 })
+
+export const everyAlertRule: Text = { zh: '全部规则', en: 'All rules' }
+
+export const alertSilenceFields = {
+  rule: {
+    widget: 'select',
+    label: { zh: '规则', en: 'Rule' },
+    choices: [
+      { value: '', label: everyAlertRule },
+      ...alertRuleIds.map((value) => ({ value, label: alertRules[value].label })),
+    ],
+  },
+  subject: { widget: 'own' },
+  until: { widget: 'time', label: { zh: '直到', en: 'Until' }, required: { zh: '请选择结束时间', en: 'Choose an end time' } },
+  comment: { widget: 'text', label: { zh: '备注', en: 'Comment' }, max: 200 },
+} satisfies FieldsOf<z.output<typeof alertSilenceInput>>
+
 export const alertSilence = alertSilenceInput.extend({ id: z.int(), created_by: z.string(), created_at: z.int() })
 export type AlertSilence = z.output<typeof alertSilence>

@@ -1,13 +1,13 @@
-import { Autocomplete, Select, TextInput } from '@mantine/core'
+import { Autocomplete } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
-import { type AlertRuleId, alertRuleIds, alertRuleText } from '../../../contract/entities/alert.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
+import { type AlertRuleId, alertSilenceFields } from '../../../contract/entities/alert.ts'
+import { blankFaults } from '../../../contract/fields.ts'
+import { localOf, useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
-import { isTime, nowSeconds } from '../../lib/times.ts'
-import { Choices } from '../../ui/choices.tsx'
-import { DateTimeInput } from '../../ui/date-time-input.tsx'
+import { nowSeconds } from '../../lib/times.ts'
 import { DrawerForm } from '../../ui/drawer-form.tsx'
+import { FieldsForm } from '../../ui/fields-form.tsx'
 import { texts } from './texts.ts'
 
 const hourSeconds = 3600
@@ -21,10 +21,9 @@ interface Values {
 
 export function SilenceForm({ rule, onDone }: { rule: AlertRuleId | undefined; onDone: () => void }) {
   const say = useText(texts)
-  const local = useLocal()
   const form = useForm<Values>({
     initialValues: { rule: rule ?? '', subject: '', until: nowSeconds() + 4 * hourSeconds, comment: '' },
-    validate: { until: (at) => !isTime(at) && say('untilNeeded') },
+    validate: (values) => blankFaults(alertSilenceFields, values, localOf),
   })
   const save = useWrite('POST /api/alert/silence/', {
     invalidates: ['GET /api/alert/silence/'],
@@ -38,45 +37,33 @@ export function SilenceForm({ rule, onDone }: { rule: AlertRuleId | undefined; o
     { label: say('days', { count: 1 }), hours: 24 },
     { label: say('days', { count: 7 }), hours: 168 },
   ]
+  const offers = spans.map(({ label, hours }) => ({
+    label,
+    onClick: () => form.setFieldValue('until', nowSeconds() + hours * hourSeconds),
+  }))
   return (
     <DrawerForm
       busy={save.isPending}
       dirty={form.isDirty()}
       onSubmit={form.onSubmit(({ until = 0, ...body }) => save.mutate({ body: { ...body, until } }))}
     >
-      <Select
-        label={say('rule')}
-        allowDeselect={false}
-        data={[
-          { value: '', label: say('silenceAll') },
-          ...alertRuleIds.map((value) => ({ value, label: local(alertRuleText(value).label) })),
-        ]}
-        {...form.getInputProps('rule')}
+      <FieldsForm
+        fields={alertSilenceFields}
+        form={form}
+        inputs={{ until: { offers } }}
+        draw={{
+          subject: (
+            <Autocomplete
+              label={say('subject')}
+              description={say('silenceSubjectHelp')}
+              data={[...firing.keys()]}
+              filter={({ options }) => options}
+              renderOption={({ option: { value } }) => firing.get(value) || value}
+              {...form.getInputProps('subject')}
+            />
+          ),
+        }}
       />
-      <Autocomplete
-        label={say('subject')}
-        description={say('silenceSubjectHelp')}
-        data={[...firing.keys()]}
-        filter={({ options }) => options}
-        renderOption={({ option: { value } }) => firing.get(value) || value}
-        {...form.getInputProps('subject')}
-      />
-      <div>
-        <DateTimeInput
-          label={say('until')}
-          value={form.values.until}
-          onChange={(at) => form.setFieldValue('until', at)}
-          error={form.errors.until}
-          data-path="until"
-        />
-        <Choices
-          offers={spans.map(({ label, hours }) => ({
-            label,
-            onClick: () => form.setFieldValue('until', nowSeconds() + hours * hourSeconds),
-          }))}
-        />
-      </div>
-      <TextInput label={say('comment')} maxLength={200} {...form.getInputProps('comment')} />
     </DrawerForm>
   )
 }

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { type AlertSilence, alertRuleText } from '../../../contract/entities/alert.ts'
+import { type AlertSilence, alertRuleText, everyAlertRule } from '../../../contract/entities/alert.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -54,7 +54,7 @@ function useColumns(): Column<AlertSilence>[] {
       key: 'rule',
       title: say('rule'),
       heads: true,
-      cell: ({ rule }) => (rule === '' ? say('silenceAll') : local(alertRuleText(rule).label)),
+      cell: ({ rule }) => (rule === '' ? local(everyAlertRule) : local(alertRuleText(rule).label)),
     },
     { key: 'subject', title: say('subject'), cell: ({ subject }) => subject || say('silenceAllSubjects') },
     { key: 'until', title: say('until'), cell: ({ until }) => <TimeText seconds={until} /> },
