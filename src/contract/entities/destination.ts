@@ -1,30 +1,28 @@
 import { z } from 'zod'
+import { choicesOf, type Field, type FieldsOf } from '../fields.ts'
 import { nameText } from '../name-text.ts'
 import type { Text } from '../text.ts'
 
 /** Where alerts and events are sent. Each kind is declared here once: its name and the settings of its form. */
 
-export interface DestinationField {
-  readonly name: string
-  readonly label: Text
-  readonly help?: Text
-  /** Never returned; when a destination is changed, an empty value keeps the stored one. */
-  readonly secret?: true
-  readonly optional?: true
+/** Secrets are never returned; when a destination is changed, an empty one keeps the stored one. */
+export interface DestinationField extends Field {
   readonly is?: 'https' | 'mail'
 }
 
 interface DestinationKindText {
   readonly label: Text
-  readonly fields: readonly DestinationField[]
+  readonly fields: Readonly<Record<string, DestinationField>>
 }
 
-const botUrl = { name: 'url', secret: true, is: 'https' } as const
-const botLabel = { zh: 'Webhook 地址', en: 'Webhook URL' }
+const botUrl: DestinationField = {
+  widget: 'secret',
+  is: 'https',
+  required: true,
+  label: { zh: 'Webhook 地址', en: 'Webhook URL' },
+}
 const signing: DestinationField = {
-  name: 'secret',
-  secret: true,
-  optional: true,
+  widget: 'secret',
   label: { zh: '加签密钥', en: 'Signing secret' },
   help: { zh: '机器人安全设置为“签名校验”时填写。', en: 'Only if the bot uses signature verification.' },
 }
@@ -32,59 +30,66 @@ const signing: DestinationField = {
 export const destinationKinds = {
   mail: {
     label: { zh: '邮件', en: 'Email' },
-    fields: [
-      {
-        name: 'to',
+    fields: {
+      to: {
+        widget: 'identifier',
         is: 'mail',
+        required: true,
         label: { zh: '收件地址', en: 'Recipient' },
         help: { zh: '经由系统设置中的邮件服务器发送。', en: 'Sent through the SMTP server in the settings.' },
       },
-    ],
+    },
   },
   webhook: {
     label: { zh: 'Webhook', en: 'Webhook' },
-    fields: [
-      {
-        name: 'url',
+    fields: {
+      url: {
+        widget: 'identifier',
         is: 'https',
+        required: true,
         label: { zh: '地址', en: 'URL' },
         help: { zh: '公网上的 https 地址。', en: 'A public https address.' },
       },
-      {
-        name: 'secret',
-        secret: true,
-        optional: true,
+      secret: {
+        widget: 'secret',
         label: { zh: '签名密钥', en: 'Signing secret' },
         help: {
           zh: '用于 X-Sluice-Signature；留空则不签名。至少 16 个字符。',
           en: 'Used for the X-Sluice-Signature header. Leave blank to send unsigned. At least 16 characters.',
         },
       },
-    ],
+    },
   },
-  slack: { label: { zh: 'Slack', en: 'Slack' }, fields: [{ ...botUrl, label: botLabel }] },
+  slack: { label: { zh: 'Slack', en: 'Slack' }, fields: { url: botUrl } },
   telegram: {
     label: { zh: 'Telegram', en: 'Telegram' },
-    fields: [
-      { name: 'token', secret: true, label: { zh: '机器人令牌', en: 'Bot token' } },
-      { name: 'chat', label: { zh: '会话 ID', en: 'Chat ID' } },
-      {
-        name: 'api',
-        optional: true,
+    fields: {
+      token: { widget: 'secret', required: true, label: { zh: '机器人令牌', en: 'Bot token' } },
+      chat: { widget: 'identifier', required: true, label: { zh: '会话 ID', en: 'Chat ID' } },
+      api: {
+        widget: 'identifier',
         is: 'https',
         label: { zh: 'API 地址', en: 'API address' },
         help: { zh: '留空则为 https://api.telegram.org。', en: 'Leave blank for https://api.telegram.org.' },
       },
-    ],
+    },
   },
-  feishu: { label: { zh: '飞书', en: 'Feishu' }, fields: [{ ...botUrl, label: botLabel }, signing] },
-  dingtalk: { label: { zh: '钉钉', en: 'DingTalk' }, fields: [{ ...botUrl, label: botLabel }, signing] },
+  feishu: { label: { zh: '飞书', en: 'Feishu' }, fields: { url: botUrl, secret: signing } },
+  dingtalk: { label: { zh: '钉钉', en: 'DingTalk' }, fields: { url: botUrl, secret: signing } },
 } as const satisfies Record<string, DestinationKindText>
 
 export type DestinationKind = keyof typeof destinationKinds
 
-export function destinationFields(kind: DestinationKind): readonly DestinationField[] {
-  return destinationKinds[kind].fields
+// The keys of that object.
+const kinds = Object.keys(destinationKinds) as [DestinationKind, ...DestinationKind[]]
+
+const kept = { required: undefined, placeholder: { zh: '留空则不变', en: 'Leave blank to keep the current secret' } }
+
+/** The settings of a kind, of which a destination that has some may leave those blank. */
+export function destinationSettings(kind: DestinationKind, has: readonly string[] = []) {
+  const fields: Readonly<Record<string, DestinationField>> = destinationKinds[kind].fields
+  const ofForm = (name: string, field: DestinationField): DestinationField => (has.includes(name) ? { ...field, ...kept } : field)
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, ofForm(name, field)]))
 }
 
 /** Events that webhooks can subscribe to. */
@@ -109,7 +114,6 @@ export const destinationStatusLabels: Readonly<Record<number, { label: Text; col
   3: { label: { zh: '自动禁用', en: 'Auto-disabled' }, color: 'red' },
 }
 
-const kinds = Object.keys(destinationKinds) as [DestinationKind, ...DestinationKind[]] // the keys of that object
 const events = z.array(z.enum(Object.keys(eventTypes) as [EventType, ...EventType[]])).max(50) // the keys of that object
 
 /** A destination as admins see it: secret settings are '', and `has` names those that are set. */
@@ -132,13 +136,14 @@ export const destination = z.object({
 })
 export type Destination = z.output<typeof destination>
 
+const nameLengthMax = 60
 const settings = z
   .record(z.string().max(20), z.string().max(2000))
   .refine((given) => Object.keys(given).length <= 10, 'at most 10 settings')
 
 export const destinationInput = z.object({
   kind: z.enum(kinds),
-  name: z.string().max(200).transform(nameText).pipe(z.string().min(1).max(60)),
+  name: z.string().max(200).transform(nameText).pipe(z.string().min(1).max(nameLengthMax)),
   language: z.enum(['zh', 'en']).default('zh'),
   events: events.default([]),
   settings,
@@ -151,6 +156,33 @@ export const destinationChange = destinationInput
   .partial()
   .extend({ language: z.enum(['zh', 'en']).optional(), events: events.optional(), enabled: z.boolean().optional() })
 export type DestinationChange = z.output<typeof destinationChange>
+
+export const destinationFields = {
+  kind: {
+    widget: 'select',
+    label: { zh: '类型', en: 'Type' },
+    choices: Object.entries(destinationKinds).map(([value, { label }]) => ({ value, label })),
+    onlyNew: true,
+  },
+  name: { widget: 'text', label: { zh: '名称', en: 'Name' }, required: { zh: '请填写名称', en: 'Enter a name' }, max: nameLengthMax },
+  settings: { widget: 'own' },
+  events: {
+    widget: 'choices',
+    label: { zh: '订阅事件', en: 'Events' },
+    help: { zh: '留空则只接收告警。', en: 'Leave blank to receive alerts only.' },
+    choices: Object.entries(eventTypes).map(([value, { zh, en }]) => ({
+      value,
+      label: { zh: `${zh} · ${value}`, en: `${en} · ${value}` },
+    })),
+    when: { kind: ['webhook'] },
+  },
+  language: {
+    widget: 'select',
+    label: { zh: '语言', en: 'Language' },
+    choices: choicesOf({ zh: { zh: '中文', en: '中文' }, en: { zh: 'English', en: 'English' } }),
+    when: { kind: kinds.filter((kind) => kind !== 'webhook') },
+  },
+} satisfies FieldsOf<DestinationInput>
 
 export const deliveryStates = ['pending', 'sent', 'failed'] as const
 

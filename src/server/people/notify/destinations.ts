@@ -5,7 +5,7 @@ import {
   type DestinationInput,
   type DestinationKind,
   destination,
-  destinationFields,
+  destinationSettings,
   destinationStatus,
 } from '../../../contract/entities/destination.ts'
 import type { Language } from '../../../contract/text.ts'
@@ -123,7 +123,7 @@ export function openDestination({ secrets }: Pick<Core, 'secrets'>, row: Row<'de
 
 /** The values that no reply may show. */
 export function secretsOf({ kind, settings }: Pick<OpenDestination, 'kind' | 'settings'>): string[] {
-  const hidden = destinationFields(kind).flatMap(({ name, secret }) => (secret && settings[name] ? [settings[name]] : []))
+  const hidden = secretNames(kind).flatMap((name) => settings[name] || [])
   // A peer may quote the path and the query of the URL at which it was called.
   const paths = hidden.flatMap((text) => {
     const url = parseUrl(text)
@@ -134,13 +134,16 @@ export function secretsOf({ kind, settings }: Pick<OpenDestination, 'kind' | 'se
 
 function present(core: Core, row: Row<'destinations'>): Destination {
   const open = openDestination(core, row)
-  const fields = destinationFields(open.kind)
-  const shown = fields.map(({ name, secret }) => [name, secret ? '' : (open.settings[name] ?? '')] as const)
+  const secrets = secretNames(open.kind)
+  const shown = Object.keys(destinationSettings(open.kind)).map((name) => [
+    name,
+    secrets.includes(name) ? '' : (open.settings[name] ?? ''),
+  ] as const)
   return destination.parse({
     ...row,
     events: JSON.parse(row.events),
     settings: Object.fromEntries(shown),
-    has: fields.filter(({ name, secret }) => secret && open.settings[name]).map(({ name }) => name),
+    has: secrets.filter((name) => open.settings[name]),
     target: open.settings.to ?? open.settings.chat ?? parseUrl(open.settings.url ?? '')?.host ?? '',
   })
 }
@@ -172,19 +175,27 @@ function eventsOf<Name>(kind: DestinationKind, events: readonly Name[]): Name[] 
   return kind === 'webhook' ? [...new Set(events)] : []
 }
 
+/** The settings that no reply has. */
+function secretNames(kind: DestinationKind): string[] {
+  return Object.entries(destinationSettings(kind)).flatMap(([name, { widget }]) => (widget === 'secret' ? [name] : []))
+}
+
 function withoutEmptySecrets(kind: DestinationKind, given: Settings): Settings {
-  const secret = new Set(destinationFields(kind).flatMap((field) => (field.secret ? [field.name] : [])))
-  return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== '' || !secret.has(name)))
+  const secrets = secretNames(kind)
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== '' || !secrets.includes(name)))
 }
 
 function checkSettings(kind: DestinationKind, given: Settings): Settings {
-  const checked = destinationFields(kind).map((field) => [field.name, checkSetting(field, (given[field.name] ?? '').trim())])
+  const checked = Object.entries(destinationSettings(kind)).map(([name, field]) => [
+    name,
+    checkSetting(name, field, (given[name] ?? '').trim()),
+  ])
   return Object.fromEntries(checked)
 }
 
-function checkSetting({ name, label, optional, is }: DestinationField, value: string): string {
+function checkSetting(name: string, { label, required, is }: DestinationField, value: string): string {
   const refuse = (zh: string, en: string) => fail('destination_setting_invalid', { field: label, reason: { zh, en } })
-  if (value === '') return optional ? '' : refuse('不能为空', 'it is required')
+  if (value === '') return required ? refuse('不能为空', 'it is required') : ''
   if (is === 'https') {
     const url = parseUrl(value)
     if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '')

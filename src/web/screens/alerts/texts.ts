@@ -101,11 +101,8 @@ export const texts = defineTexts({
     '向您的程序发送带签名的事件，如订单支付、渠道禁用。',
     'Send signed events to your own programs, e.g. when an order is paid or a channel is disabled.',
   ],
-  language: ['语言', 'Language'],
   events: ['订阅事件', 'Events'],
-  eventsHelp: ['留空则只接收告警。', 'Leave blank to receive alerts only.'],
   eventCount: ['{count} 个事件', '{count} {count|event|events}'],
-  keepSecret: ['留空则不变', 'Leave blank to keep the current secret'],
   created: ['已添加“{name}”', '“{name}” added'],
   deleted: ['已删除“{name}”', '“{name}” deleted'],
   delete: ['删除', 'Delete'],
@@ -114,7 +111,6 @@ export const texts = defineTexts({
   delivered: ['已送达', 'Delivered'],
   notDelivered: ['未送达', 'Not delivered'],
   statusOf: ['状态码 {status}', 'status {status}'],
-  nameNeeded: ['请填写名称', 'Enter a name'],
 
   deliveries: ['投递记录', 'Deliveries'],
   deliveriesHint: [
