@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { FieldsOf } from '../fields.ts'
 import { nameText } from '../name-text.ts'
 import type { Text } from '../text.ts'
 import { limitSecondsMax, requestCountMax } from './request-limit.ts'
@@ -91,3 +92,58 @@ export const tokenInput = z.object({
   refuse_hosted_tools: z.boolean().optional(),
 })
 export type TokenInput = z.output<typeof tokenInput>
+
+export const tokenFields = {
+  name: { widget: 'text', label: { zh: '名称', en: 'Name' }, placeholder: { zh: '请输入名称', en: 'Enter a name' }, required: true },
+  remain_quota: { widget: 'own' },
+  expired_time: { widget: 'own' },
+  group: { widget: 'own' },
+  count: {
+    widget: 'amount',
+    label: { zh: '新建数量', en: 'Quantity' },
+    help: {
+      zh: '多于一个时，从第二个起在名称后加六位随机后缀。',
+      en: 'If you create more than one, a random six-character suffix is added to every name after the first.',
+    },
+    onlyNew: true,
+  },
+  model_limits_enabled: {
+    widget: 'switch',
+    label: { zh: '启用模型限制', en: 'Restrict models' },
+    help: { zh: '非必要，不建议启用。', en: 'Not recommended unless needed.' },
+  },
+  model_limits: {
+    widget: 'choices',
+    label: { zh: '可用的模型', en: 'Allowed models' },
+    placeholder: { zh: '选择模型', en: 'Select models' },
+    required: true,
+    when: { model_limits_enabled: [true] },
+  },
+  allow_ips: {
+    widget: 'lines',
+    label: { zh: 'IP 白名单', en: 'IP allow list' },
+    help: {
+      zh: '一行一个 IP 或网段，留空不限制。请勿过度信任此功能。',
+      en: 'One IP address or CIDR range per line. Leave blank to allow all. Do not rely on this as your only protection.',
+    },
+    placeholder: { zh: '203.0.113.7\n10.0.0.0/8', en: '203.0.113.7\n10.0.0.0/8' },
+    rows: [2, 8],
+  },
+  limit_seconds: { widget: 'own' },
+  strict_translation: {
+    widget: 'switch',
+    label: { zh: '严格转换', en: 'Strict translation' },
+    help: {
+      zh: '若渠道的协议无法完整表达请求，则拒绝请求，而不是丢弃其中的字段。',
+      en: 'Refuses requests that a channel’s protocol does not fully support, instead of dropping fields.',
+    },
+  },
+  refuse_hosted_tools: {
+    widget: 'switch',
+    label: { zh: '模型没有厂商工具时拒绝请求', en: 'Reject unsupported hosted tools' },
+    help: {
+      zh: '拒绝带有模型没有的厂商工具（如网页搜索）的请求，而不是去掉这些工具。',
+      en: 'Rejects requests with hosted tools, such as web search, that the model does not support, instead of dropping those tools.',
+    },
+  },
+} satisfies FieldsOf<TokenInput & { count: number }>

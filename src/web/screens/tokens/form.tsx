@@ -1,9 +1,9 @@
-import { MultiSelect, Switch, Textarea, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import type { Token } from '../../../contract/entities/token.ts'
+import { type Token, tokenFields, tokenPresets } from '../../../contract/entities/token.ts'
+import { savedFields } from '../../../contract/fields.ts'
 import { ApiError } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
@@ -11,8 +11,8 @@ import { toast } from '../../lib/toast.ts'
 import { DrawerForm, DrawerFormWaiting } from '../../ui/drawer-form.tsx'
 import { ErrorView } from '../../ui/error-view.tsx'
 import { ExpiryField } from '../../ui/expiry-field.tsx'
-import { CountField } from './count-field.tsx'
-import { bodyOf, faultsOf, fieldOfRefusal, newToken, type TokenFormState, type TokenValues, valuesOf } from './form-values.ts'
+import { FieldsForm } from '../../ui/fields-form.tsx'
+import { bodyOf, faultsOf, fieldOfRefusal, newToken, type TokenValues, valuesOf } from './form-values.ts'
 import { GroupField } from './group-field.tsx'
 import { LimitFields } from './limit-fields.tsx'
 import { showNewKeys } from './new-keys.tsx'
@@ -48,6 +48,13 @@ function Fields({ token, onDone }: { token: Token | undefined; onDone: () => voi
     },
   })
 
+  const { model_limits_enabled: isLimited, model_limits: chosen } = form.values
+  const models = useQuery({ ...read('GET /api/user/models'), enabled: isLimited })
+  const offers = tokenPresets.counts.map((count) => ({
+    label: say('countChoice', { count }),
+    onClick: () => form.setFieldValue('count', count),
+  }))
+
   function show(faults: Record<string, ReactNode>): void {
     form.setErrors(faults)
     const [first] = Object.keys(faults)
@@ -56,59 +63,22 @@ function Fields({ token, onDone }: { token: Token | undefined; onDone: () => voi
 
   return (
     <DrawerForm busy={busy} dirty={form.isDirty()} aside={progress} onSubmit={form.onSubmit(save, show)}>
-      <TextInput
-        label={say('name')}
-        placeholder={say('namePlaceholder')}
-        withAsterisk
-        autoFocus={isNew}
-        data-autofocus={isNew || undefined}
-        {...form.getInputProps('name')}
+      <FieldsForm
+        fields={isNew ? tokenFields : savedFields(tokenFields)}
+        form={form}
+        inputs={{
+          name: { isFirst: isNew },
+          count: { offers },
+          model_limits: { data: [...new Set([...(models.data ?? []), ...chosen])], clearable: true },
+        }}
+        draw={{
+          remain_quota: <QuotaField form={form} />,
+          expired_time: <ExpiryField offers={['hour', 'day', 'month']} {...form.getInputProps('expired_time')} />,
+          group: <GroupField form={form} />,
+          limit_seconds: <LimitFields form={form} />,
+        }}
       />
-      <QuotaField form={form} />
-      <ExpiryField offers={['hour', 'day', 'month']} {...form.getInputProps('expired_time')} />
-      <GroupField form={form} />
-      {isNew && <CountField form={form} />}
-      <ModelLimits form={form} />
-      <Textarea
-        label={say('allowIps')}
-        description={say('allowIpsHelp')}
-        placeholder={'203.0.113.7\n10.0.0.0/8'}
-        autosize
-        minRows={2}
-        maxRows={8}
-        spellCheck={false}
-        {...form.getInputProps('allow_ips')}
-      />
-      <LimitFields form={form} />
     </DrawerForm>
-  )
-}
-
-function ModelLimits({ form }: { form: TokenFormState }) {
-  const say = useText(texts)
-  const { model_limits_enabled: enabled, model_limits: chosen } = form.values
-  const models = useQuery({ ...read('GET /api/user/models'), enabled })
-  return (
-    <>
-      <Switch
-        label={say('limits')}
-        description={say('limitsHelp')}
-        {...form.getInputProps('model_limits_enabled', { type: 'checkbox' })}
-      />
-      {enabled && (
-        <MultiSelect
-          label={say('limitsModels')}
-          placeholder={chosen.length === 0 ? say('limitsPlaceholder') : undefined}
-          withAsterisk
-          searchable
-          clearable
-          hidePickedOptions
-          maxDropdownHeight={240}
-          data={[...new Set([...(models.data ?? []), ...chosen])]}
-          {...form.getInputProps('model_limits')}
-        />
-      )}
-    </>
   )
 }
 

@@ -33,16 +33,6 @@ export function LimitFields({ form }: { form: TokenFormState }) {
         </div>
       )}
       {form.values.limited && <Presets form={form} />}
-      <Switch
-        label={say('strict')}
-        description={say('strictHelp')}
-        {...form.getInputProps('strict_translation', { type: 'checkbox' })}
-      />
-      <Switch
-        label={say('hostedTools')}
-        description={say('hostedToolsHelp')}
-        {...form.getInputProps('refuse_hosted_tools', { type: 'checkbox' })}
-      />
     </>
   )
 }

@@ -15,14 +15,4 @@ export const limitTexts = defineTexts({
   none: ['0 为不限制', '0 means no limit'],
   invalid: ['须为 {min} 到 {max} 的整数', 'Must be an integer from {min} to {max}'],
   empty: ['请至少填写一项限制', 'Set at least one limit'],
-  strict: ['严格转换', 'Strict translation'],
-  strictHelp: [
-    '若渠道的协议无法完整表达请求，则拒绝请求，而不是丢弃其中的字段。',
-    'Refuses requests that a channel’s protocol does not fully support, instead of dropping fields.',
-  ],
-  hostedTools: ['模型没有厂商工具时拒绝请求', 'Reject unsupported hosted tools'],
-  hostedToolsHelp: [
-    '拒绝带有模型没有的厂商工具（如网页搜索）的请求，而不是去掉这些工具。',
-    'Rejects requests with hosted tools, such as web search, that the model does not support, instead of dropping those tools.',
-  ],
 })
