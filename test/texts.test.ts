@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { alertSilenceFields } from '../src/contract/entities/alert.ts'
 import { channelStatusLabels } from '../src/contract/entities/channel-status.ts'
+import { destinationFields, destinationKinds } from '../src/contract/entities/destination.ts'
+import { incidentFields, incidentUpdateFields } from '../src/contract/entities/incident.ts'
 import { ledgerKindLabels } from '../src/contract/entities/ledger-row.ts'
 import { logTypeLabels } from '../src/contract/entities/log.ts'
-import { redemptionStatusLabels } from '../src/contract/entities/redemption.ts'
-import { tokenStatusLabels } from '../src/contract/entities/token.ts'
+import { redemptionFields, redemptionStatusLabels } from '../src/contract/entities/redemption.ts'
+import { tokenFields, tokenStatusLabels } from '../src/contract/entities/token.ts'
 import { topUpStatusLabels } from '../src/contract/entities/top-up.ts'
 import { userStatusLabels } from '../src/contract/entities/user.ts'
 import { errors } from '../src/contract/errors.ts'
@@ -27,6 +30,13 @@ describe('texts that are declared once', () => {
     tokenStatusLabels,
     topUpStatusLabels,
     userStatusLabels,
+    redemptionFields,
+    tokenFields,
+    incidentFields,
+    incidentUpdateFields: incidentUpdateFields('incident'),
+    destinationFields,
+    destinationKinds,
+    alertSilenceFields,
     providers,
   }
 
