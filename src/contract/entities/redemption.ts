@@ -70,7 +70,7 @@ export const redemptionFields = {
     label: { zh: '名称', en: 'Name' },
     placeholder: { zh: '留空则以额度命名，如 {name}', en: 'Named after its quota if blank: {name}' },
   },
-  quota: { widget: 'amount', label: { zh: '额度', en: 'Quota' }, help: { zh: '等价金额：{amount}', en: 'Equals {amount}' }, required: true },
+  quota: { widget: 'amount', label: { zh: '额度', en: 'Quota' }, help: { zh: '= {amount}', en: '= {amount}' }, required: true },
   expired_time: { widget: 'own' },
   count: {
     widget: 'amount',
