@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { entriesFor } from '../src/contract/by-model.ts'
-import { matchesName } from '../src/server/gateway/channels/match-name.ts'
+import { matchesName } from '../src/server/gateway/channels/row/match-name.ts'
 import { WordList } from '../src/server/gateway/moderation/word-list.ts'
 import { readPublished } from '../src/server/money/pricing/published-data.ts'
 import { startServer, type TestServer } from './helpers/app.ts'

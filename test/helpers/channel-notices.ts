@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from 'vitest'
 import { channelInput } from '../../src/contract/entities/channel.ts'
 import type { Caller } from '../../src/server/base/options/core.ts'
-import { addChannels } from '../../src/server/gateway/channels/channels.ts'
+import { addChannels } from '../../src/server/gateway/channels/edit/channels.ts'
 import { type AccountNode, addUser, mailOptions, startAccounts } from './accounts.ts'
 import type { TestDatabase } from './databases.ts'
 import { type SmtpServer, startSmtpServer } from './smtp-server.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { billOf } from '../../src/contract/bill.ts'
 import { readFactors } from '../../src/contract/log-factors.ts'
-import { readOtherAnswers } from '../../src/server/gateway/channels/answered-models.ts'
+import { readOtherAnswers } from '../../src/server/gateway/channels/health/answered-models.ts'
 import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Channel } from '../../src/contract/entities/channel.ts'
-import { expireMissingEndpoints } from '../../src/server/gateway/channels/missing-endpoints.ts'
+import { expireMissingEndpoints } from '../../src/server/gateway/channels/row/missing-endpoints.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { LogOther } from '../../src/contract/entities/log.ts'
-import { checkModels } from '../../src/server/gateway/channels/model-changes.ts'
+import { checkModels } from '../../src/server/gateway/channels/edit/model-changes.ts'
 import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import { jobNamed } from '../../src/server/watch/jobs/table.ts'
 import { eachDatabase } from '../helpers/databases.ts'

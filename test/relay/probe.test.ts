@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts'
-import { openChannel } from '../../src/server/gateway/channels/model-index.ts'
+import { openChannel } from '../../src/server/gateway/channels/index/model-index.ts'
 import { probeKey } from '../../src/server/gateway/relay/models/probe.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'

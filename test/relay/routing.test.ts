@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Channel, ChannelKey } from '../../src/contract/entities/channel.ts'
 import type { Log } from '../../src/contract/entities/log.ts'
-import { Spending } from '../../src/server/gateway/channels/spending.ts'
+import { Spending } from '../../src/server/gateway/channels/select/spending.ts'
 import { type ServerSettings, serverOfTest, type TestServer } from '../helpers/app.ts'
 import { anyDatabase, eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'

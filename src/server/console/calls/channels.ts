@@ -2,9 +2,9 @@ import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import type { Handlers } from '../../../contract/route.ts'
 import type { channelRoutes } from '../../../contract/routes/channels.ts'
 import { zeroBased } from '../../base/db/page.ts'
-import { refreshBalance } from '../../gateway/channels/balance.ts'
-import { addKeys, listKeys, removeKey, setKeyStatus } from '../../gateway/channels/channel-keys.ts'
-import { builtInModelsByType, listBuiltInModels, listChannelTypes } from '../../gateway/channels/channel-types.ts'
+import { refreshBalance } from '../../gateway/channels/health/balance.ts'
+import { addKeys, listKeys, removeKey, setKeyStatus } from '../../gateway/channels/edit/channel-keys.ts'
+import { builtInModelsByType, listBuiltInModels, listChannelTypes } from '../../gateway/channels/edit/channel-types.ts'
 import {
   addChannels,
   copyChannel,
@@ -13,13 +13,13 @@ import {
   editChannel,
   repairChannels,
   setChannelStatus,
-} from '../../gateway/channels/channels.ts'
-import { exportChannels } from '../../gateway/channels/export-channels.ts'
-import { anyChannel, findChannel, findChannels } from '../../gateway/channels/find-channels.ts'
-import { enabledModels } from '../../gateway/channels/listed-models.ts'
-import { applyModelChanges, dismissModelChanges, listModelChanges } from '../../gateway/channels/model-changes.ts'
-import { editTag, setTagStatus, tagChannels } from '../../gateway/channels/tags.ts'
-import { listModelsOfChannel, listModelsOfForm } from '../../gateway/channels/upstream-models.ts'
+} from '../../gateway/channels/edit/channels.ts'
+import { exportChannels } from '../../gateway/channels/edit/export-channels.ts'
+import { anyChannel, findChannel, findChannels } from '../../gateway/channels/edit/find-channels.ts'
+import { enabledModels } from '../../gateway/channels/index/listed-models.ts'
+import { applyModelChanges, dismissModelChanges, listModelChanges } from '../../gateway/channels/edit/model-changes.ts'
+import { editTag, setTagStatus, tagChannels } from '../../gateway/channels/edit/tags.ts'
+import { listModelsOfChannel, listModelsOfForm } from '../../gateway/channels/edit/upstream-models.ts'
 import { probeChannel } from '../../gateway/relay/models/probe.ts'
 import { checkUpstreamModels } from '../../watch/jobs/check-models.ts'
 import { refreshBalances } from '../../watch/jobs/refresh-balances.ts'

@@ -1,6 +1,6 @@
 import type { Handlers } from '../../../contract/route.ts'
 import type { overviewRoutes } from '../../../contract/routes/overview.ts'
-import { readChannelHealth, readKeyHealth } from '../../gateway/channels/channel-health.ts'
+import { readChannelHealth, readKeyHealth } from '../../gateway/channels/health/channel-health.ts'
 import { readOverview } from '../../usage/sums/overview.ts'
 import type { Context } from './context.ts'
 import { runSearch } from './run-search.ts'

@@ -1,6 +1,6 @@
 import { spliceMembers } from '../../base/lib/bytes/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../../base/lib/time/yield-to-event-loop.ts'
-import { replacementOf } from '../channels/model-replacements.ts'
+import { replacementOf } from '../channels/index/model-replacements.ts'
 import { formats } from '../protocols/index.ts'
 import { admitRequest } from './admission/admit-request.ts'
 import type { AdmittedRequest } from './admission/admitted-request.ts'

@@ -1,5 +1,5 @@
 import { fail } from '../../base/lib/failure.ts'
-import { findUsedKey } from '../channels/find-used-key.ts'
+import { findUsedKey } from '../channels/index/find-used-key.ts'
 import { arrayAt, textAt } from '../protocols/wire-format.ts'
 import { authenticateCall, type CallerParts } from '../relay/admission/authenticate.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'

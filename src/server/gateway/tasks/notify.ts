@@ -1,6 +1,6 @@
 import { fail } from '../../base/lib/failure.ts'
 import type { Core } from '../../base/options/core.ts'
-import { findUsedKey } from '../channels/find-used-key.ts'
+import { findUsedKey } from '../channels/index/find-used-key.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import { readBody } from '../relay/http/read-body.ts'

@@ -1,4 +1,4 @@
-import type { RunningChannel } from '../channels/model-index.ts'
+import type { RunningChannel } from '../channels/index/model-index.ts'
 import { type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { Refused } from './order.ts'

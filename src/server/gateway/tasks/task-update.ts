@@ -1,4 +1,4 @@
-import type { RunningChannel } from '../channels/model-index.ts'
+import type { RunningChannel } from '../channels/index/model-index.ts'
 import { isObject, type JsonObject, textAt } from '../protocols/wire-format.ts'
 import type { Details } from './advance.ts'
 import { readPercent, type SeenState } from './states.ts'

@@ -1,5 +1,5 @@
 import { parseUrl } from '../../base/lib/net/parse-url.ts'
-import type { RunningChannel } from '../channels/model-index.ts'
+import type { RunningChannel } from '../channels/index/model-index.ts'
 import { toldToCallers, withoutSecrets } from '../relay/upstream/failure.ts'
 import type { Details } from './advance.ts'
 

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { freshCore } from '../../../../test/helpers/core.ts'
 import { anyDatabase } from '../../../../test/helpers/databases.ts'
 import { changedOriginal, importFile, originalFile } from '../../../../test/helpers/family-database.ts'
-import { openKey } from '../../gateway/channels/keys.ts'
+import { openKey } from '../../gateway/channels/row/keys.ts'
 
 anyDatabase('an import of channels', (fresh) => {
   const empty = async () => {

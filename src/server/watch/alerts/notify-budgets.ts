@@ -2,7 +2,7 @@ import type { BudgetPeriod, BudgetScope } from '../../../contract/entities/budge
 import { userStatus } from '../../../contract/entities/user.ts'
 import type { Text } from '../../../contract/text.ts'
 import type { Row } from '../../base/db/schema.ts'
-import { notifyOnce, notifySuperAdmins, type OnceNotice } from '../../gateway/channels/notify-super-admins.ts'
+import { notifyOnce, notifySuperAdmins, type OnceNotice } from '../../gateway/channels/health/notify-super-admins.ts'
 import { type BudgetUse, readBudgetUse } from '../../gateway/limits/budget-use.ts'
 import { periodText } from '../../gateway/limits/budgets.ts'
 import { nameOfSubject, sharesOf } from '../../gateway/limits/manage-budgets.ts'

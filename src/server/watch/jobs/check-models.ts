@@ -1,5 +1,5 @@
 import { AppError } from '../../base/lib/failure.ts'
-import { checkModels } from '../../gateway/channels/model-changes.ts'
+import { checkModels } from '../../gateway/channels/edit/model-changes.ts'
 import type { Job } from './runner.ts'
 import { enabledChannels, sweep } from './sweep.ts'
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../base/lib/failure.ts'
-import { servedModels } from '../../gateway/channels/listed-models.ts'
+import { servedModels } from '../../gateway/channels/index/listed-models.ts'
 import { findNewerPrices } from '../../money/pricing/newer-prices.ts'
 import { applyAutomatically } from '../../money/pricing/price-decisions.ts'
 import type { Job } from './runner.ts'

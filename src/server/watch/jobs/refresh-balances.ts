@@ -1,5 +1,5 @@
 import { AppError } from '../../base/lib/failure.ts'
-import { refreshBalance } from '../../gateway/channels/balance.ts'
+import { refreshBalance } from '../../gateway/channels/health/balance.ts'
 import type { Job } from './runner.ts'
 import { enabledChannels, sweep } from './sweep.ts'
 

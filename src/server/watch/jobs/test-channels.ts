@@ -1,6 +1,6 @@
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
-import { disableChannel, enableAfterTest, reportFailure, reportTest } from '../../gateway/channels/health.ts'
-import { openChannel, type RunningChannel, type SavedChannel } from '../../gateway/channels/model-index.ts'
+import { disableChannel, enableAfterTest, reportFailure, reportTest } from '../../gateway/channels/health/auto-disable.ts'
+import { openChannel, type RunningChannel, type SavedChannel } from '../../gateway/channels/index/model-index.ts'
 import { type Probe, probeKey } from '../../gateway/relay/models/probe.ts'
 import type { App } from '../parts.ts'
 import type { Job } from './runner.ts'

@@ -1,6 +1,6 @@
 import { destinationStatus } from '../../../contract/entities/destination.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
-import { notifySuperAdmins, type OnceNotice } from '../../gateway/channels/notify-super-admins.ts'
+import { notifySuperAdmins, type OnceNotice } from '../../gateway/channels/health/notify-super-admins.ts'
 import { purgeDeliveries } from '../../people/notify/deliveries.ts'
 import type { App } from '../parts.ts'
 import type { Job } from './runner.ts'

@@ -1,6 +1,6 @@
 import { linesOf } from '../../../contract/options/lists.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
-import type { RunningChannel } from '../../gateway/channels/model-index.ts'
+import type { RunningChannel } from '../../gateway/channels/index/model-index.ts'
 import { type ProbeRequest, probeRequest } from '../../gateway/relay/models/probe.ts'
 import { callForSite, type SiteCallParts } from '../../gateway/relay/models/site-call.ts'
 import type { CallStatistics } from '../../usage/calls/call-statistics.ts'

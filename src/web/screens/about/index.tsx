@@ -4,12 +4,12 @@ import { useQuery } from '@tanstack/react-query'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
-import { Empty } from '../../ui/empty.tsx'
-import { ErrorView } from '../../ui/error-view.tsx'
-import { PageHeader } from '../../ui/page-header.tsx'
-import { Panel } from '../../ui/panel.tsx'
-import { ReadingPage } from '../../ui/reading-page.tsx'
-import { SiteContent } from '../../ui/site-content.tsx'
+import { Empty } from '../../ui/page/empty.tsx'
+import { ErrorView } from '../../ui/page/error-view.tsx'
+import { PageHeader } from '../../ui/page/page-header.tsx'
+import { Panel } from '../../ui/page/panel.tsx'
+import { ReadingPage } from '../../ui/page/reading-page.tsx'
+import { SiteContent } from '../../ui/text/site-content.tsx'
 
 const texts = defineTexts({
   title: ['关于', 'About'],

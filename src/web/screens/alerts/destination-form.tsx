@@ -11,8 +11,8 @@ import {
 import { blankFaults, savedFields } from '../../../contract/fields.ts'
 import { currentLanguage, localOf, useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import { DrawerForm } from '../../ui/drawer-form.tsx'
-import { FieldsForm } from '../../ui/fields-form.tsx'
+import { DrawerForm } from '../../ui/dialog/drawer-form.tsx'
+import { FieldsForm } from '../../ui/form/fields-form.tsx'
 import { texts } from './texts.ts'
 
 interface Props {

@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useUrlState } from '../../lib/search-params.ts'
-import { PageHeader } from '../../ui/page-header.tsx'
-import { PageTabs } from '../../ui/page-tabs.tsx'
+import { PageHeader } from '../../ui/page/page-header.tsx'
+import { PageTabs } from '../../ui/page/page-tabs.tsx'
 import { texts } from './texts.ts'
 
 const RulesTab = lazy(async () => ({ default: (await import('./rules-tab.tsx')).RulesTab }))

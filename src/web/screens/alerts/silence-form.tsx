@@ -6,8 +6,8 @@ import { blankFaults } from '../../../contract/fields.ts'
 import { localOf, useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { nowSeconds } from '../../lib/times.ts'
-import { DrawerForm } from '../../ui/drawer-form.tsx'
-import { FieldsForm } from '../../ui/fields-form.tsx'
+import { DrawerForm } from '../../ui/dialog/drawer-form.tsx'
+import { FieldsForm } from '../../ui/form/fields-form.tsx'
 import { texts } from './texts.ts'
 
 const hourSeconds = 3600

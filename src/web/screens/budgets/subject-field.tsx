@@ -5,7 +5,7 @@ import { type BudgetScope, budgetScopeLabels, budgetScopes } from '../../../cont
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
-import { rowsOf } from '../../ui/listing.ts'
+import { rowsOf } from '../../ui/list/listing.ts'
 import { texts } from './texts.ts'
 
 export interface SubjectValue {

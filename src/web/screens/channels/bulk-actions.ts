@@ -2,7 +2,7 @@ import type { Channel } from '../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import type { Action } from '../../ui/row-action.ts'
+import type { Action } from '../../ui/list/row-action.ts'
 import { texts } from './texts.ts'
 import { useBulkTest } from './use-bulk-test.ts'
 

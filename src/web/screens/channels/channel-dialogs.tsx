@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react'
 import type { Channel } from '../../../contract/entities/channel.ts'
 import { useText } from '../../lib/i18n.ts'
-import { SideDrawer } from '../../ui/side-drawer.tsx'
+import { SideDrawer } from '../../ui/dialog/side-drawer.tsx'
 import type { Tagged } from './tags/tagged.ts'
 import { texts } from './texts.ts'
 import type { Jobs } from './upkeep/use-jobs.ts'

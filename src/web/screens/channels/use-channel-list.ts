@@ -1,8 +1,8 @@
 import { useQueries } from '@tanstack/react-query'
 import type { Channel } from '../../../contract/entities/channel.ts'
 import { read } from '../../lib/query.ts'
-import { useList } from '../../ui/list-rows.ts'
-import { useListState } from '../../ui/list-state.ts'
+import { useList } from '../../ui/list/list-rows.ts'
+import { useListState } from '../../ui/list/list-state.ts'
 
 const addedMax = 10
 /** Beside the values of a channel's status. */

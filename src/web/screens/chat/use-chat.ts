@@ -8,7 +8,7 @@ import { read } from '../../lib/query.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
 import { currentUser } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
-import { rowsOf } from '../../ui/listing.ts'
+import { rowsOf } from '../../ui/list/listing.ts'
 
 /** The link of an external chat page, and the first enabled token. */
 

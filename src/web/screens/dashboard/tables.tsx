@@ -1,7 +1,7 @@
 import type { UsageSums } from '../../../contract/entities/usage-sum.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
-import { QuotaText } from '../../ui/quota-text.tsx'
+import { QuotaText } from '../../ui/view/quota-text.tsx'
 import shared from '../../ui/shared.module.css'
 import styles from './dashboard.module.css'
 import { colorOf, figureOf, type Metric, type Series, type Step } from './series.ts'

@@ -1,6 +1,6 @@
 import guide from '../../../../docs/operations/moving.md?raw'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Markdown } from '../../ui/markdown.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { Markdown } from '../../ui/text/markdown.tsx'
 
 /** The guide without its title, which the dialog has, and without links to files of the repository. */
 const text = guide.replace(/^# .*\n/, '').replace(/\[([^[\]]+)\]\((?!https?:)[^()]*\)/g, '$1')

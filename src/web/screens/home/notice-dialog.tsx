@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
-import { Dialog } from '../../ui/dialog.tsx'
-import { SiteText } from '../../ui/site-content.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { SiteText } from '../../ui/text/site-content.tsx'
 import { readNotice } from './read-notice.ts'
 import { texts } from './texts.ts'
 

@@ -6,9 +6,9 @@ import {
   isEnded,
 } from '../../../contract/entities/incident.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import type { Column } from '../../ui/listing.ts'
-import { Tag } from '../../ui/tag.tsx'
-import { TimeText } from '../../ui/time-text.tsx'
+import type { Column } from '../../ui/list/listing.ts'
+import { Tag } from '../../ui/view/tag.tsx'
+import { TimeText } from '../../ui/view/time-text.tsx'
 import { texts } from './texts.ts'
 
 export function useColumns(): Column<AdminIncident>[] {

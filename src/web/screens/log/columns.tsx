@@ -3,7 +3,7 @@ import { triedChannels } from '../../../contract/log-factors.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { timeZoneOffset } from '../../lib/times.ts'
-import type { Column } from '../../ui/listing.ts'
+import type { Column } from '../../ui/list/listing.ts'
 import {
   ChannelCell,
   CostCell,

@@ -2,8 +2,8 @@ import { logType, logTypeLabels } from '../../../contract/entities/log.ts'
 import { requestCostReasons, siteCostReasonLabels } from '../../../contract/entities/site-cost.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { startOfDay } from '../../lib/times.ts'
-import type { Filter } from '../../ui/list-filters.tsx'
-import { useListState } from '../../ui/list-state.ts'
+import type { Filter } from '../../ui/list/list-filters.tsx'
+import { useListState } from '../../ui/list/list-state.ts'
 import { texts } from './texts.ts'
 
 /** The state of the list in the address; the default is today. */

@@ -7,9 +7,9 @@ import { useText } from '../../lib/i18n.ts'
 import { invalidate, read, useWrite } from '../../lib/query.ts'
 import { formatTime, isTime, startOfDay, timeZoneName } from '../../lib/times.ts'
 import { toast } from '../../lib/toast.ts'
-import { confirm } from '../../ui/confirm.tsx'
-import { DateTimeInput } from '../../ui/date-time-input.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { confirm } from '../../ui/dialog/confirm.tsx'
+import { DateTimeInput } from '../../ui/form/date-time-input.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { texts } from './texts.ts'
 
 const everyMs = 1000

@@ -2,7 +2,7 @@ import { useMemo } from 'react'
 import { logsCountedAhead } from '../../../contract/entities/log.ts'
 import type { CallReply } from '../../lib/call.ts'
 import { useKeyedState } from '../../lib/keyed-state.ts'
-import { useList } from '../../ui/list-rows.ts'
+import { useList } from '../../ui/list/list-rows.ts'
 import { withFactors } from './factors.ts'
 import type { LogFilter } from './filters.ts'
 

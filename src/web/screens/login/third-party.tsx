@@ -12,13 +12,13 @@ import { useWrite } from '../../lib/query.ts'
 import { rememberUser } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { toast } from '../../lib/toast.ts'
-import { ProviderIcon, useProviderNames } from '../../ui/provider-icons.tsx'
+import { ProviderIcon, useProviderNames } from '../../ui/view/provider-icons.tsx'
 import { entryTexts } from './entry-texts.ts'
 import styles from './login.module.css'
 import { needsSecondFactor } from './second-factor.tsx'
 
-const WechatDialog = lazy(async () => ({ default: (await import('../../ui/wechat-dialog.tsx')).WechatDialog }))
-const TelegramDialog = lazy(async () => ({ default: (await import('../../ui/telegram-dialog.tsx')).TelegramDialog }))
+const WechatDialog = lazy(async () => ({ default: (await import('../../ui/account/wechat-dialog.tsx')).WechatDialog }))
+const TelegramDialog = lazy(async () => ({ default: (await import('../../ui/account/telegram-dialog.tsx')).TelegramDialog }))
 
 interface ThirdPartyProps {
   /** The first factor was given; the second is due. */

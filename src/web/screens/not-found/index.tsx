@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconCompass, IconLock } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { useText } from '../../lib/i18n.ts'
-import { Empty } from '../../ui/empty.tsx'
+import { Empty } from '../../ui/page/empty.tsx'
 import { texts } from './texts.ts'
 
 /** Any address that is no screen. */

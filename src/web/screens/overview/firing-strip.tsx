@@ -4,7 +4,7 @@ import { alertRuleText } from '../../../contract/entities/alert.ts'
 import { logSearchOf, useFiring } from '../../lib/firing.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
-import { Notice } from '../../ui/notice.tsx'
+import { Notice } from '../../ui/page/notice.tsx'
 import styles from './overview.module.css'
 import { texts } from './texts.ts'
 

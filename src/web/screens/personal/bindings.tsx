@@ -7,16 +7,16 @@ import { useText } from '../../lib/i18n.ts'
 import { startOAuth } from '../../lib/oauth-start.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
-import { confirm } from '../../ui/confirm.tsx'
-import { ErrorView } from '../../ui/error-view.tsx'
-import { Panel } from '../../ui/panel.tsx'
-import { ProviderIcon, useProviderNames } from '../../ui/provider-icons.tsx'
+import { confirm } from '../../ui/dialog/confirm.tsx'
+import { ErrorView } from '../../ui/page/error-view.tsx'
+import { Panel } from '../../ui/page/panel.tsx'
+import { ProviderIcon, useProviderNames } from '../../ui/view/provider-icons.tsx'
 import shared from '../../ui/shared.module.css'
 import styles from './personal.module.css'
 import { securityTexts } from './security-texts.ts'
 
-const WechatDialog = lazy(async () => ({ default: (await import('../../ui/wechat-dialog.tsx')).WechatDialog }))
-const TelegramDialog = lazy(async () => ({ default: (await import('../../ui/telegram-dialog.tsx')).TelegramDialog }))
+const WechatDialog = lazy(async () => ({ default: (await import('../../ui/account/wechat-dialog.tsx')).WechatDialog }))
+const TelegramDialog = lazy(async () => ({ default: (await import('../../ui/account/telegram-dialog.tsx')).TelegramDialog }))
 
 /** External identities of the user. Providers that the site does not offer are shown only if an identity is bound. */
 export function Bindings() {

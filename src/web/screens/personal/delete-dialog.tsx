@@ -5,8 +5,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { forgetUser } from '../../lib/session.ts'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Notice } from '../../ui/notice.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { Notice } from '../../ui/page/notice.tsx'
 import { texts } from './texts.ts'
 
 /** Deletes the user's account after its name was typed. */

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
-import { useHumanCheck } from '../../ui/human-check.tsx'
-import { MailCodeField } from '../../ui/mail-code-field.tsx'
+import { useHumanCheck } from '../../ui/account/human-check.tsx'
+import { MailCodeField } from '../../ui/account/mail-code-field.tsx'
 import type { NoticeForm } from './own-setting.ts'
 import { texts } from './texts.ts'
 

@@ -6,7 +6,7 @@ import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { rememberUser, useSession } from '../../lib/session.ts'
 import { toast } from '../../lib/toast.ts'
-import { Panel } from '../../ui/panel.tsx'
+import { Panel } from '../../ui/page/panel.tsx'
 import { texts } from './texts.ts'
 
 /** The username for the login, and the display name. */

@@ -7,7 +7,7 @@ import { useText } from '../../lib/i18n.ts'
 import { createPasskey } from '../../lib/passkey.ts'
 import { invalidate, useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
 import shared from '../../ui/shared.module.css'
 import { securityTexts } from './security-texts.ts'
 

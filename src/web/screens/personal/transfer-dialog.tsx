@@ -1,6 +1,6 @@
 import { useText } from '../../lib/i18n.ts'
-import { Dialog } from '../../ui/dialog.tsx'
-import { TransferForm } from '../../ui/transfer-form.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { TransferForm } from '../../ui/form/transfer-form.tsx'
 import { texts } from './texts.ts'
 
 export function TransferDialog({ available, onClose }: { available: number; onClose: () => void }) {

@@ -1,6 +1,6 @@
 import { type DragEvent, useSyncExternalStore } from 'react'
 import { textOf } from '../../lib/i18n.ts'
-import { showDialog } from '../../ui/dialogs.tsx'
+import { showDialog } from '../../ui/dialog/dialogs.tsx'
 import { texts as uiTexts } from '../../ui/texts.ts'
 import { Composer } from './composer.tsx'
 import type { Conversation } from './conversation.ts'

@@ -2,7 +2,7 @@ import { ActionIcon, Button, FileButton, Textarea, Tooltip } from '@mantine/core
 import { IconArrowUp, IconCode, IconEraser, IconPhotoPlus, IconPlayerStopFilled, IconX } from '@tabler/icons-react'
 import { type ClipboardEvent, type KeyboardEvent, useRef } from 'react'
 import { useText } from '../../lib/i18n.ts'
-import { PictureThumb } from '../../ui/picture-thumb.tsx'
+import { PictureThumb } from '../../ui/view/picture-thumb.tsx'
 import { pictureTypes } from './pictures.ts'
 import styles from './playground.module.css'
 import { texts } from './texts.ts'

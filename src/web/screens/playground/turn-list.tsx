@@ -1,7 +1,7 @@
 import { Button, VisuallyHidden } from '@mantine/core'
 import { IconArrowDown, IconMessageCircle } from '@tabler/icons-react'
 import { useText } from '../../lib/i18n.ts'
-import { Empty } from '../../ui/empty.tsx'
+import { Empty } from '../../ui/page/empty.tsx'
 import styles from './playground.module.css'
 import type { useStickToBottom } from './stick-to-bottom.ts'
 import { texts } from './texts.ts'

@@ -4,7 +4,7 @@ import type { PriceRow } from '../../../contract/routes/pricing.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { pricesOf, usdText } from '../../lib/prices.ts'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
 import styles from './pricing.module.css'
 import { texts } from './texts.ts'
 

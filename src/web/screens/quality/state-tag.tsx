@@ -1,7 +1,7 @@
 import { isDeparted, type QualityCheck, type StandingState } from '../../../contract/entities/quality-check.ts'
 import { useText } from '../../lib/i18n.ts'
-import { HintTag } from '../../ui/status-tag.tsx'
-import { Tag } from '../../ui/tag.tsx'
+import { HintTag } from '../../ui/view/status-tag.tsx'
+import { Tag } from '../../ui/view/tag.tsx'
 import styles from './quality.module.css'
 import { texts } from './texts.ts'
 

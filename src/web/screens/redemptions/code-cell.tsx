@@ -1,6 +1,6 @@
 import type { Redemption } from '../../../contract/entities/redemption.ts'
 import { useText } from '../../lib/i18n.ts'
-import { MaskedText } from '../../ui/masked-text.tsx'
+import { MaskedText } from '../../ui/view/masked-text.tsx'
 import { texts } from './texts.ts'
 
 /** Masked like a password, so that it cannot be read over a shoulder. */

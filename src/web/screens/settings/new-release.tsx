@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core'
 import type { Release } from '../../../contract/entities/system.ts'
 import { useText } from '../../lib/i18n.ts'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
 

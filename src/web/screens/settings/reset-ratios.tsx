@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import { confirm } from '../../ui/confirm.tsx'
+import { confirm } from '../../ui/dialog/confirm.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
 

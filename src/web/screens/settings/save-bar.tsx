@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { toast } from '../../lib/toast.ts'
-import { StickyBar } from '../../ui/sticky-bar.tsx'
+import { StickyBar } from './sticky-bar.tsx'
 import type { Drafts } from './drafts.ts'
 import { texts } from './texts.ts'
 

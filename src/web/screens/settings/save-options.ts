@@ -1,7 +1,7 @@
 import type { Options } from '../../../contract/options/define.ts'
 import { ApiError, call } from '../../lib/call.ts'
 import { textOf } from '../../lib/i18n.ts'
-import { confirm } from '../../ui/confirm.tsx'
+import { confirm } from '../../ui/dialog/confirm.tsx'
 import type { FieldValues } from './drafts.ts'
 import { texts } from './texts.ts'
 

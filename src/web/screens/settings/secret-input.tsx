@@ -1,8 +1,8 @@
 import { Anchor, Box } from '@mantine/core'
 import type { Field } from '../../../contract/fields.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { PasswordField } from '../../ui/password-field.tsx'
-import { Tag } from '../../ui/tag.tsx'
+import { PasswordField } from '../../ui/form/password-field.tsx'
+import { Tag } from '../../ui/view/tag.tsx'
 import styles from './settings.module.css'
 import { texts } from './texts.ts'
 

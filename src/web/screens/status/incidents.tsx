@@ -1,7 +1,7 @@
 import { type Incident, type IncidentState, incidentStateLabels, isEnded } from '../../../contract/entities/incident.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
-import { Tag } from '../../ui/tag.tsx'
+import { Tag } from '../../ui/view/tag.tsx'
 import styles from './status.module.css'
 import { texts } from './texts.ts'
 

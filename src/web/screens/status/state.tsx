@@ -1,7 +1,7 @@
 import { IconAlertTriangle, IconCircleCheck, IconCircleX, IconHelpCircle, IconTool } from '@tabler/icons-react'
 import { type ServiceState, serviceStateLabels } from '../../../contract/entities/status-page.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { Tag, tint } from '../../ui/tag.tsx'
+import { Tag, tint } from '../../ui/view/tag.tsx'
 import styles from './status.module.css'
 import { texts } from './texts.ts'
 

@@ -1,7 +1,7 @@
 import { type Label, taskStatusLabels } from '../../../contract/entities/task.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import type { Filter } from '../../ui/list-filters.tsx'
-import { useListState } from '../../ui/list-state.ts'
+import type { Filter } from '../../ui/list/list-filters.tsx'
+import { useListState } from '../../ui/list/list-state.ts'
 import { texts } from './texts.ts'
 
 /** The state of the list in the address; by default it begins at `from`. */

@@ -3,13 +3,13 @@ import { IconDownload, IconExternalLink } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import type { Drawing } from '../../../contract/entities/task.ts'
 import { useText } from '../../lib/i18n.ts'
-import { CopyButton } from '../../ui/copy-text.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Notice } from '../../ui/notice.tsx'
+import { CopyButton } from '../../ui/view/copy-text.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { Notice } from '../../ui/page/notice.tsx'
 import styles from './tasks.module.css'
 import { texts } from './texts.ts'
 
-const PictureViewer = lazy(async () => ({ default: (await import('../../ui/picture-viewer.tsx')).PictureViewer }))
+const PictureViewer = lazy(async () => ({ default: (await import('../../ui/view/picture-viewer.tsx')).PictureViewer }))
 
 /** The image of a drawing, its prompt, and its download. */
 export function PictureDialog({ row, onClose }: { row: Drawing; onClose: () => void }) {

@@ -1,8 +1,8 @@
 import { neverExpires } from '../../../contract/entities/token.ts'
 import { languages, useLanguage, useText } from '../../lib/i18n.ts'
 import { formatTime, nowSeconds } from '../../lib/times.ts'
-import { HintTag } from '../../ui/status-tag.tsx'
-import { TimeText } from '../../ui/time-text.tsx'
+import { HintTag } from '../../ui/view/status-tag.tsx'
+import { TimeText } from '../../ui/view/time-text.tsx'
 import { texts } from './texts.ts'
 import styles from './tokens.module.css'
 

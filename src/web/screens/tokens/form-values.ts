@@ -3,7 +3,7 @@ import { limitSecondsMax, requestCountMax } from '../../../contract/entities/req
 import { neverExpires, type Token, tokenNameLengthMax, tokenPresets } from '../../../contract/entities/token.ts'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { textOf } from '../../lib/i18n.ts'
-import { faultOfExpiry } from '../../ui/expiry-field.tsx'
+import { faultOfExpiry } from '../../ui/form/expiry-field.tsx'
 import { limitTexts } from './limit-texts.ts'
 import { texts } from './texts.ts'
 

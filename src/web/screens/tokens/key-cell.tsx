@@ -1,7 +1,7 @@
 import type { Token } from '../../../contract/entities/token.ts'
 import { fullKey } from '../../lib/full-key.ts'
 import { useText } from '../../lib/i18n.ts'
-import { MaskedText } from '../../ui/masked-text.tsx'
+import { MaskedText } from '../../ui/view/masked-text.tsx'
 import { texts } from './texts.ts'
 
 export function KeyCell({ token }: { token: Token }) {

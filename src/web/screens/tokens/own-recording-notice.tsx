@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { formatTime } from '../../lib/times.ts'
-import { Notice } from '../../ui/notice.tsx'
+import { Notice } from '../../ui/page/notice.tsx'
 import { texts } from '../../ui/recording/texts.ts'
 
 /** Informs users that their calls are recorded, or may be. */

@@ -1,7 +1,7 @@
 import { Box, CloseButton } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
 import { storedFlag } from '../../lib/stored.ts'
-import { Notice } from '../../ui/notice.tsx'
+import { Notice } from '../../ui/page/notice.tsx'
 import { texts } from './texts.ts'
 
 const closed = storedFlag('token-notice-closed', false)

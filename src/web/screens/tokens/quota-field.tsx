@@ -3,7 +3,7 @@ import { tokenPresets } from '../../../contract/entities/token.ts'
 import { useDollarsOf } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
-import { Choices } from '../../ui/choices.tsx'
+import { Choices } from '../../ui/form/choices.tsx'
 import type { TokenFormState } from './form-values.ts'
 import { texts } from './texts.ts'
 

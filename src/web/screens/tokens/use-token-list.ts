@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { SearchValue } from '../../lib/search-params.ts'
-import { useList } from '../../ui/list-rows.ts'
-import { useListState } from '../../ui/list-state.ts'
+import { useList } from '../../ui/list/list-rows.ts'
+import { useListState } from '../../ui/list/list-state.ts'
 
 /**
  * The list by the filters in the address, except the key that is searched for: keys do not belong in addresses and their history.

@@ -4,7 +4,7 @@ import { type AdminTopUp, topUpReasonLengthMax } from '../../../contract/entitie
 import { useDollarsOf, useExactQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
 import shared from '../../ui/shared.module.css'
 import type { TopUpAction } from './actions.tsx'
 import { texts } from './texts.ts'

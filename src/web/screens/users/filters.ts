@@ -3,7 +3,7 @@ import { userStatus, userStatusLabels } from '../../../contract/entities/user.ts
 import { roleLabels } from '../../../contract/roles.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
-import type { Filter } from '../../ui/list-filters.tsx'
+import type { Filter } from '../../ui/list/list-filters.tsx'
 import { texts } from './texts.ts'
 
 /** One of the statuses in the address, although deletion is not a status. */

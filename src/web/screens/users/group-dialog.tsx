@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { User } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { useUserBatch } from './bulk-actions.tsx'
 import { texts } from './texts.ts'
 

@@ -1,6 +1,6 @@
 import type { LedgerRow } from '../../../contract/entities/ledger-row.ts'
 import { type Say, useText } from '../../lib/i18n.ts'
-import { CopyText } from '../../ui/copy-text.tsx'
+import { CopyText } from '../../ui/view/copy-text.tsx'
 import shared from '../../ui/shared.module.css'
 import { texts } from './texts.ts'
 import styles from './wallet.module.css'

@@ -2,7 +2,7 @@ import { Box, Button } from '@mantine/core'
 import { type TopUp, topUpStatus } from '../../../contract/entities/top-up.ts'
 import { useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
-import { Notice } from '../../ui/notice.tsx'
+import { Notice } from '../../ui/page/notice.tsx'
 import { texts } from './texts.ts'
 import { useOrder } from './use-order.ts'
 

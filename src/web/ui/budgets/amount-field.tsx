@@ -1,8 +1,8 @@
 import { units } from '../../../contract/units.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
-import { Choices } from '../choices.tsx'
-import { NumberField, type NumberFieldProps } from '../number-field.tsx'
+import { Choices } from '../form/choices.tsx'
+import { NumberField, type NumberFieldProps } from '../form/number-field.tsx'
 import { texts } from './texts.ts'
 
 const presetsUsd = [1, 5, 10, 50, 100]

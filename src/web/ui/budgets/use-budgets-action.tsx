@@ -1,7 +1,7 @@
 import { IconGauge } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { defineTexts, useText } from '../../lib/i18n.ts'
-import { actionIcon, type RowAction } from '../row-action.ts'
+import { actionIcon, type RowAction } from '../list/row-action.ts'
 import type { BudgetsOf } from './budgets-dialog.tsx'
 
 const BudgetsDialog = lazy(async () => ({ default: (await import('./budgets-dialog.tsx')).BudgetsDialog }))

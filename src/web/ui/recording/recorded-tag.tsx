@@ -3,7 +3,7 @@ import type { RecordingKind, RecordingRule } from '../../../contract/entities/re
 import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { formatTime } from '../../lib/times.ts'
-import { HintTag } from '../status-tag.tsx'
+import { HintTag } from '../view/status-tag.tsx'
 import { tagTexts } from './tag-texts.ts'
 
 const everyMs = 60_000

@@ -2,7 +2,7 @@ import { IconRadar2 } from '@tabler/icons-react'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { RecordingKind } from '../../../contract/entities/recording.ts'
 import { useText } from '../../lib/i18n.ts'
-import { actionIcon, type RowAction } from '../row-action.ts'
+import { actionIcon, type RowAction } from '../list/row-action.ts'
 import { tagTexts } from './tag-texts.ts'
 
 const RecordDialog = lazy(async () => ({ default: (await import('./record-dialog.tsx')).RecordDialog }))

@@ -5,7 +5,7 @@ import type { FirstRun } from '../../../contract/entities/system.ts'
 import { guideHidden, useFirstRun } from '../../lib/first-run.ts'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { storedFlag } from '../../lib/stored.ts'
-import { Notice } from '../notice.tsx'
+import { Notice } from '../page/notice.tsx'
 
 const texts = defineTexts({
   title: ['开始使用：第 {step} 步，共 3 步', 'Getting started: step {step} of 3'],

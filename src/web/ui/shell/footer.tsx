@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
 import { storedText } from '../../lib/stored.ts'
-import { SafeHtml } from '../safe-html-view.tsx'
+import { SafeHtml } from '../text/safe-html-view.tsx'
 import styles from './footer.module.css'
 import { texts } from './texts.ts'
 

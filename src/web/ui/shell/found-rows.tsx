@@ -7,7 +7,7 @@ import type { Section } from '../../../contract/options/define.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
-import { rowsOf } from '../listing.ts'
+import { rowsOf } from '../list/listing.ts'
 import { texts } from './texts.ts'
 
 interface Found {

@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
-import { confirmDiscard } from '../confirm.tsx'
+import { confirmDiscard } from '../dialog/confirm.tsx'
 import { texts } from './texts.ts'
 import styles from './top-links.module.css'
 

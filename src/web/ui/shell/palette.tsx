@@ -9,7 +9,7 @@ import { changeLanguage, languages, useLanguage, useLocal, useText } from '../..
 import { isOnTop, type Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
-import { useFocusReturn } from '../use-focus-return.ts'
+import { useFocusReturn } from '../dialog/use-focus-return.ts'
 import { schemes, useLogOut } from './actions.ts'
 import { useFoundRows } from './found-rows.tsx'
 import styles from './palette.module.css'

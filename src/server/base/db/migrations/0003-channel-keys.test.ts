@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { testCore } from '../../../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../../../test/helpers/databases.ts'
-import { openKey } from '../../../gateway/channels/keys.ts'
+import { openKey } from '../../../gateway/channels/row/keys.ts'
 import { channelKeys } from './0003-channel-keys.ts'
 
 eachDatabase('the migration of keys to a separate table', (fresh, kind) => {

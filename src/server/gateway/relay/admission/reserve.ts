@@ -12,8 +12,8 @@ import {
   channelLimits,
   isCalledWithBudgets,
   limitSetUpstream,
-} from '../../channels/channel-limits.ts'
-import { type OverriddenRequest, overriddenRequest } from '../../channels/overridden-request.ts'
+} from '../../channels/select/channel-limits.ts'
+import { type OverriddenRequest, overriddenRequest } from '../../channels/select/overridden-request.ts'
 import { raisedForThinking } from '../../protocols/anthropic-messages/thinking.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import { textsBesideMedia } from '../../protocols/media-parts.ts'

@@ -1,6 +1,6 @@
 import { toByteText } from '../../../base/lib/bytes/sse.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
-import { readSession } from '../../channels/session.ts'
+import { readSession } from '../../channels/select/session.ts'
 import type { FormatDeclaration } from '../../protocols/define-format.ts'
 import type { Dialogue } from '../../protocols/dialogue.ts'
 import type { CallerError } from '../../protocols/error-body.ts'

@@ -3,7 +3,7 @@ import type { Core } from '../../../base/options/core.ts'
 import type { Charge } from '../../../money/ledger/ledger.ts'
 import type { Catalog } from '../../../money/pricing/catalog.ts'
 import { costOf, priceMet } from '../../../money/pricing/quote.ts'
-import type { AnsweredModels } from '../../channels/answered-models.ts'
+import type { AnsweredModels } from '../../channels/health/answered-models.ts'
 import { type Billed, billedUsage } from './billed.ts'
 
 export interface AnsweredParts extends Pick<Core, 'now'> {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { upTo } from '../../../base/lib/collections/cache-size.ts'
-import type { RunningChannel } from '../../channels/model-index.ts'
+import type { RunningChannel } from '../../channels/index/model-index.ts'
 
 /**
  * Reasoning of earlier turns that an upstream has refused, because it was bound to another account, another model or an edited

@@ -4,7 +4,7 @@ import { call } from '../../../lib/call.ts'
 import { textOf } from '../../../lib/i18n.ts'
 import { invalidate } from '../../../lib/query.ts'
 import { toast } from '../../../lib/toast.ts'
-import { confirm } from '../../../ui/confirm.tsx'
+import { confirm } from '../../../ui/dialog/confirm.tsx'
 import { texts } from './price-offer-texts.ts'
 
 const shownMax = 8

@@ -5,7 +5,7 @@ import type { ChannelHealth } from '../../../../contract/entities/call-statistic
 import { formatCount, formatDuration } from '../../../lib/format.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { formatTime } from '../../../lib/times.ts'
-import { HintTag } from '../../../ui/status-tag.tsx'
+import { HintTag } from '../../../ui/view/status-tag.tsx'
 import styles from './health.module.css'
 import { texts } from './texts.ts'
 

@@ -2,7 +2,7 @@ import { Autocomplete, Button, Group } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
-import { Dialog } from '../../../ui/dialog.tsx'
+import { Dialog } from '../../../ui/dialog/dialog.tsx'
 import { texts } from './texts.ts'
 
 interface BatchTagProps {

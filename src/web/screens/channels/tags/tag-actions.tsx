@@ -1,8 +1,8 @@
 import { IconCircleCheck, IconCircleOff, IconPencil } from '@tabler/icons-react'
 import { useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
-import { actionIcon } from '../../../ui/row-action.ts'
-import { RowActions } from '../../../ui/row-actions.tsx'
+import { actionIcon } from '../../../ui/list/row-action.ts'
+import { RowActions } from '../../../ui/list/row-actions.tsx'
 import { texts } from '../texts.ts'
 import type { Tagged } from './tagged.ts'
 

@@ -4,9 +4,9 @@ import type { RecordedBody, RecordedReply, RecordedRequest } from '../../../../c
 import { formatCount } from '../../../lib/format.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { parseJson } from '../../../lib/json.ts'
-import { CodeBlock } from '../../../ui/code-block.tsx'
-import { Disclosure } from '../../../ui/disclosure.tsx'
-import { Tag } from '../../../ui/tag.tsx'
+import { CodeBlock } from '../../../ui/text/code-block.tsx'
+import { Disclosure } from '../../../ui/page/disclosure.tsx'
+import { Tag } from '../../../ui/view/tag.tsx'
 import styles from './recording.module.css'
 import { texts } from './texts.ts'
 

@@ -2,13 +2,13 @@ import { Button } from '@mantine/core'
 import { type RecordingRule, recordingKindLabels } from '../../../../contract/entities/recording.ts'
 import { useLocal, useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
-import { DataTable } from '../../../ui/data-table.tsx'
-import { Dialog } from '../../../ui/dialog.tsx'
-import { useList, usePages } from '../../../ui/list-rows.ts'
-import type { Column } from '../../../ui/listing.ts'
+import { DataTable } from '../../../ui/list/data-table.tsx'
+import { Dialog } from '../../../ui/dialog/dialog.tsx'
+import { useList, usePages } from '../../../ui/list/list-rows.ts'
+import type { Column } from '../../../ui/list/listing.ts'
 import { RuleForm } from '../../../ui/recording/record-dialog.tsx'
 import { texts } from '../../../ui/recording/texts.ts'
-import { TimeText } from '../../../ui/time-text.tsx'
+import { TimeText } from '../../../ui/view/time-text.tsx'
 
 /** Which calls are recorded at present, and a share of all calls; for super admins. */
 export function RulesDialog({ onClose }: { onClose: () => void }) {

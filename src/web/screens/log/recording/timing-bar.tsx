@@ -1,7 +1,7 @@
 import type { RecordedTiming, UpstreamExchange } from '../../../../contract/entities/recording.ts'
 import { formatDuration } from '../../../lib/format.ts'
 import { useText } from '../../../lib/i18n.ts'
-import { tint } from '../../../ui/tag.tsx'
+import { tint } from '../../../ui/view/tag.tsx'
 import styles from './recording.module.css'
 import { texts } from './texts.ts'
 

@@ -1,7 +1,7 @@
 import type { PriceProposal } from '../../../../contract/routes/pricing.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { usdText } from '../../../lib/prices.ts'
-import type { Column } from '../../../ui/listing.ts'
+import type { Column } from '../../../ui/list/listing.ts'
 import shared from '../../../ui/shared.module.css'
 import { PriceChange } from './price-change.tsx'
 import type { PriceName } from './price-rows.ts'

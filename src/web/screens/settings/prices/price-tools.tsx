@@ -1,5 +1,5 @@
 import { Button, Group, Select } from '@mantine/core'
-import { SearchInput } from '../../../ui/search-input.tsx'
+import { SearchInput } from '../../../ui/form/search-input.tsx'
 
 interface PriceToolsProps<View extends string> {
   readonly search: string

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useText } from '../../../lib/i18n.ts'
 import { useStatus } from '../../../lib/status.ts'
 import { toast } from '../../../lib/toast.ts'
-import { Dialog } from '../../../ui/dialog.tsx'
+import { Dialog } from '../../../ui/dialog/dialog.tsx'
 import { isNumberText, type ModelPrices, noPrices, type PriceField, usdOf } from './table.ts'
 import { texts } from './texts.ts'
 

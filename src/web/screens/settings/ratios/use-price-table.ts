@@ -5,7 +5,7 @@ import { call } from '../../../lib/call.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { invalidate, read } from '../../../lib/query.ts'
 import { toast } from '../../../lib/toast.ts'
-import { confirmDiscard } from '../../../ui/confirm.tsx'
+import { confirmDiscard } from '../../../ui/dialog/confirm.tsx'
 import { texts as settingsTexts } from '../texts.ts'
 import {
   faultyModels,

@@ -1,6 +1,6 @@
 import { Select, TextInput } from '@mantine/core'
 import { useLocal, useText } from '../../../../lib/i18n.ts'
-import { type RowProps, RowsEditor } from '../../../../ui/rows-editor.tsx'
+import { type RowProps, RowsEditor } from '../../../../ui/form/rows-editor.tsx'
 import shared from '../../../../ui/shared.module.css'
 import styles from '../form.module.css'
 import type { Setting } from '../setting.ts'

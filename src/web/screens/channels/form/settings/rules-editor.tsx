@@ -1,7 +1,7 @@
 import { ActionIcon, Code, Select, TextInput, Tooltip } from '@mantine/core'
 import { IconArrowUp, IconFilter } from '@tabler/icons-react'
 import { useLocal, useText } from '../../../../lib/i18n.ts'
-import { type RowProps, RowsEditor } from '../../../../ui/rows-editor.tsx'
+import { type RowProps, RowsEditor } from '../../../../ui/form/rows-editor.tsx'
 import shared from '../../../../ui/shared.module.css'
 import styles from '../form.module.css'
 import type { Setting } from '../setting.ts'

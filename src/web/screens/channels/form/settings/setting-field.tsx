@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core'
 import type { ChannelSetting } from '../../../../../contract/entities/channel.ts'
 import { useText } from '../../../../lib/i18n.ts'
-import { JsonInput, type JsonInputProps } from '../../../../ui/json-input.tsx'
+import { JsonInput, type JsonInputProps } from '../../../../ui/form/json-input.tsx'
 import styles from '../form.module.css'
 import { readMembers, withMembers } from '../members.ts'
 import { texts } from './texts.ts'

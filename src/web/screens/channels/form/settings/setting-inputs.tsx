@@ -3,8 +3,8 @@ import { useState } from 'react'
 import type { Unit } from '../../../../../contract/units.ts'
 import { useLocal } from '../../../../lib/i18n.ts'
 import { inLargerUnits } from '../../../../lib/measures.ts'
-import { Choices } from '../../../../ui/choices.tsx'
-import { beside } from '../../../../ui/number-field.tsx'
+import { Choices } from '../../../../ui/form/choices.tsx'
+import { beside } from '../../../../ui/form/number-field.tsx'
 import type { Setting, SettingName } from '../setting.ts'
 
 interface SettingInputProps {
