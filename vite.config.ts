@@ -40,8 +40,18 @@ function chunks() {
   const helpers = String.raw`@mantine[\\/](?:hooks[\\/]esm[\\/](?:utils|use-merged-ref|use-timeout)|core[\\/]esm[\\/](?:core|components[\\/]ScrollArea[\\/]utils))[\\/]`
   const focusHooks = String.raw`@mantine[\\/]hooks[\\/]esm[\\/]use-focus-(?:return|trap)[\\/]`
   const ui = (names: string) => String.raw`[\\/]src[\\/]web[\\/]ui[\\/](?:${names})`
-  const shared =
-    'copy-text|confirm|empty|layers|listing|notice|page-header|panel|quota-text|shared|status-tag|tag|texts|time-text'
+  const room = (name: string, files: string) => String.raw`${name}[\\/](?:${files})`
+  const shared = [
+    'shared|texts',
+    room('dialog', 'confirm|layers'),
+    room('view', 'copy-text|quota-text|status-tag|tag|time-text'),
+    room('page', 'empty|notice|page-header|panel'),
+    room('list', 'listing'),
+  ].join('|')
+  const lists = [
+    room('list', 'column-chooser|data-|filtered-empty|list|pager|row-|time-range'),
+    room('form', 'date-time'),
+  ].join('|')
   return [
     { name: 'base', tags: ['$initial' as const], priority: 5 },
     {
@@ -74,7 +84,7 @@ function chunks() {
     },
     {
       name: 'lists',
-      test: new RegExp(ui('column-chooser|data-|date-time|filtered-empty|list|pager|row-|time-range')),
+      test: new RegExp(ui(lists)),
       minShareCount: 2,
       priority: 1,
     },

@@ -22,8 +22,8 @@ describe('the source code', () => {
 
   it.each([
     [
-      'src/server/gateway/channels/select.ts',
-      '../relay/handle-request.ts',
+      'src/server/gateway/channels/select/select.ts',
+      '../../relay/handle-request.ts',
       'gateway/relay does not come before gateway/channels in the list',
     ],
     ['src/server/base/lib/time/clock.ts', '../../db/open.ts', 'base/db does not come before base/lib in the list'],
@@ -34,6 +34,12 @@ describe('the source code', () => {
       '../../gateway/relay/handle-request.ts',
       'the console may import only models/probe.ts of the relay',
     ],
+    [
+      'src/server/gateway/channels/index/model-index.ts',
+      '../edit/find-channels.ts',
+      'edit does not come before index in the channels',
+    ],
+    ['src/server/gateway/channels/oddments/a.ts', '../row/rows.ts', 'the room oddments is not on the list of the channels'],
     ['src/server/gateway/relay/http/read-body.ts', '../response/stream.ts', 'response does not come before http in the relay'],
     ['src/server/gateway/relay/oddments/a.ts', '../http/read-body.ts', 'the room oddments is not on the list of the relay'],
     ['src/server/gateway/relay/attempt/attempt.ts', '../router.ts', 'a room imports nothing that connects rooms'],
@@ -45,8 +51,10 @@ describe('the source code', () => {
     ],
     ['src/server/console/http/server.ts', '../../../web/lib/call.ts', 'the server imports nothing of the console'],
     ['src/contract/route.ts', 'node:fs', 'the contract imports zod and itself, nothing else'],
-    ['src/web/lib/call.ts', '../ui/confirm.tsx', 'web/lib imports only itself and the contract'],
-    ['src/web/ui/confirm.tsx', '../screens/login/index.tsx', 'web/ui imports no screen'],
+    ['src/web/lib/call.ts', '../ui/dialog/confirm.tsx', 'web/lib imports only itself and the contract'],
+    ['src/web/ui/dialog/confirm.tsx', '../../screens/login/index.tsx', 'web/ui imports no screen'],
+    ['src/web/ui/form/field.tsx', '../list/listing.ts', 'list does not come before form in the ui'],
+    ['src/web/ui/texts.ts', './view/tag.tsx', 'view does not come before texts in the ui'],
     ['src/web/screens/login/index.tsx', '../tokens/form.tsx', 'a screen imports no other screen'],
     ['src/web/lib/call.ts', '../../server/base/env.ts', 'the console imports nothing of the server'],
   ])('reports that %s imports %s', (path, target, reason) => {
@@ -54,13 +62,16 @@ describe('the source code', () => {
   })
 
   it.each([
-    ['src/server/gateway/relay/handle-request.ts', '../channels/select.ts'],
+    ['src/server/gateway/relay/handle-request.ts', '../channels/select/select.ts'],
+    ['src/server/gateway/channels/edit/channels.ts', '../row/rows.ts'],
     ['src/server/console/calls/channels.ts', '../../gateway/relay/models/probe.ts'],
     ['src/server/gateway/relay/router.ts', './stored-responses/answer-call.ts'],
     ['src/server/gateway/relay/response/stream.ts', '../upstream/http-exchange.ts'],
     ['src/server/gateway/relay/count/count.ts', '../gateway-parts.ts'],
     ['src/server/run/start.ts', './app.ts'],
     ['src/server/base/lib/failure.ts', '../../../contract/errors.ts'],
+    ['src/web/ui/list/views/save-view.tsx', '../../dialog/dialog.tsx'],
+    ['src/web/ui/list/data-table.tsx', '../shared.module.css'],
     ['src/web/screens/login/form.tsx', './fields.tsx'],
     ['src/web/router.tsx', './screens/login/index.tsx'],
   ])('lets %s import %s', (path, target) => {

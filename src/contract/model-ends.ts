@@ -2,7 +2,7 @@ import { isSameModel } from './model-names.ts'
 
 /**
  * When vendors end models, and which models they answer by others. An end belongs to a host: a copy of a model at another vendor's address
- * ends on another day, or not at all. What a vendor's list of models says comes before this table (`server/gateway/channels/model-ends.ts`).
+ * ends on another day, or not at all. What a vendor's list of models says comes before this table (`server/gateway/channels/row/model-ends.ts`).
  * Dates are days in UTC; an end is at the beginning of its day.
  */
 export interface ModelEnd {

@@ -18,14 +18,24 @@ const wings: Readonly<Record<string, readonly string[]>> = {
 /** All rooms in order, as `wing/room`. */
 const order = Object.entries(wings).flatMap(([wing, rooms]) => rooms.map((room) => `${wing}/${room}`))
 
-/**
- * The rooms of the relay, in the same way: each may import those before it. Other files directly in the relay connect the rooms: they
- * may import every room, and no room imports them.
- */
+/** The rooms of channels, in the same way: each may import those before it. */
+const channelRooms = ['row', 'request', 'index', 'select', 'edit', 'health']
+
+/** The rooms of the relay. Files that are listed are rooms too. */
 const relayRooms = [
   'gateway-parts', 'http', 'upstream', 'conversations', 'admission', 'try-channels', 'response', 'charge', 'stored-responses',
   'idempotency', 'attempt', 'background', 'realtime', 'count', 'models',
 ] // biome-ignore format: one line reads as the list that it is
+
+/** The rooms of the console's parts; `texts` and `shared` are files, for all of them. */
+const uiRooms = ['texts', 'shared', 'dialog', 'view', 'page', 'text', 'form', 'list', 'account', 'budgets', 'recording', 'shell']
+
+/** Other files directly in such a folder connect its rooms: they may import every room, and no room imports them. */
+const roomsWithin: Readonly<Record<string, readonly string[]>> = {
+  'src/server/gateway/channels': channelRooms,
+  'src/server/gateway/relay': relayRooms,
+  'src/web/ui': uiRooms,
+}
 
 /** Rooms that must stay pure: they may import only the contract, themselves and these. */
 const pure: Readonly<Record<string, readonly string[]>> = {
@@ -84,26 +94,27 @@ function wallOfServer(from: string, to: string): string | undefined {
   const there = serverRoom(to)
   if (!order.includes(here)) return `the room ${here} is not on the list`
   if (!order.includes(there)) return `the room ${there} is not on the list`
-  if (here === 'gateway/relay' && there === here) return wallOfRelay(from, to)
-  if (here === there) return undefined
+  if (here === there) return wallWithin(`src/server/${here}`, from, to)
   if (pure[here] && !pure[here].includes(there)) return `${here} may import only the contract, ${pure[here].join(' and ')}`
   if (here === 'console/calls' && there === 'gateway/relay' && to !== 'src/server/gateway/relay/models/probe.ts')
     return 'the console may import only models/probe.ts of the relay'
   return order.indexOf(there) < order.indexOf(here) ? undefined : `${there} does not come before ${here} in the list`
 }
 
-function wallOfRelay(from: string, to: string): string | undefined {
-  const [here, there] = [relayRoom(from), relayRoom(to)]
-  const isAtTop = (room: string) => !relayRooms.includes(room)
-  if (from.split('/').length > 5 && isAtTop(here)) return `the room ${here} is not on the list of the relay`
+function wallWithin(folder: string, from: string, to: string): string | undefined {
+  const rooms = roomsWithin[folder]
+  if (!rooms) return undefined
+  const [name, here, there] = [posix.basename(folder), roomIn(folder, from), roomIn(folder, to)]
+  const isAtTop = (room: string) => !rooms.includes(room)
+  if (isAtTop(here) && posix.dirname(from) !== folder) return `the room ${here} is not on the list of the ${name}`
   if (isAtTop(here) || here === there) return undefined
   if (isAtTop(there)) return 'a room imports nothing that connects rooms'
-  return relayRooms.indexOf(there) < relayRooms.indexOf(here) ? undefined : `${there} does not come before ${here} in the relay`
+  return rooms.indexOf(there) < rooms.indexOf(here) ? undefined : `${there} does not come before ${here} in the ${name}`
 }
 
-/** The folder inside the relay, or the name of a file directly in it. */
-function relayRoom(path: string): string {
-  return (path.split('/')[4] ?? '').replace(/\.ts$/, '')
+/** The folder inside of a folder, or the name of a file directly in it. */
+function roomIn(folder: string, path: string): string {
+  return (path.slice(folder.length + 1).split('/')[0] ?? '').replace(/\..*$/, '')
 }
 
 /** The wing and the room of a file of the server. */
@@ -124,6 +135,7 @@ function wallOfWeb(from: string, to: string): string | undefined {
   const [, , there = '', other = ''] = to.split('/')
   if (here === 'lib' && there !== 'lib') return 'web/lib imports only itself and the contract'
   if (here === 'ui' && there === 'screens') return 'web/ui imports no screen'
+  if (here === 'ui' && there === 'ui') return wallWithin('src/web/ui', from, to)
   if (here === 'screens' && there === 'screens' && screen !== other) return 'a screen imports no other screen'
   return undefined
 }

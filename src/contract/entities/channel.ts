@@ -185,7 +185,7 @@ const fields = {
   tag: optionalText(100),
 }
 
-/** A missing member is treated like an empty one: `gateway/channels/fields.ts` reports it. */
+/** A missing member is treated like an empty one: `gateway/channels/edit/fields.ts` reports it. */
 const needed = <Schema extends z.ZodType<string | undefined>>(schema: Schema) =>
   schema.transform((value) => value ?? '').meta({ needed: true })
 

@@ -26,7 +26,7 @@ const seconds = z.object({
   code: z.string().optional(),
 })
 const balance = z.object({ balance: z.number() })
-/** Empty is treated like missing: `gateway/channels/tags.ts` reports it. */
+/** Empty is treated like missing: `gateway/channels/edit/tags.ts` reports it. */
 const tag = z.object({
   tag: z
     .string()

@@ -20,7 +20,7 @@ it('[T018] uses Math.random only to spread work and waits, and to sample calls',
     .filter((path) => readFileSync(new URL(path, folder), 'utf8').includes('Math.random'))
   const permitted = [
     'base/bus/',
-    'gateway/channels/traffic.ts',
+    'gateway/channels/select/traffic.ts',
     'base/db/contention.ts',
     'watch/jobs/runner.ts',
     'gateway/protocols/count-tokens.ts',

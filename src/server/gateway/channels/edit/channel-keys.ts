@@ -12,7 +12,7 @@ import { findRow, lockChannel } from '../row/rows.ts'
 import { recordStatusEvents } from './status-events.ts'
 
 /**
- * The keys of a channel: this file owns the table `channel_keys`, except for the columns that `health.ts` writes when a key fails. A
+ * The keys of a channel: this file owns the table `channel_keys`, except for the columns that `auto-disable.ts` writes when a key fails. A
  * channel without an enabled key is disabled; one that was disabled only for that reason is enabled again with its next key.
  */
 interface Act {

@@ -16,9 +16,9 @@ import { readSetting, truncate } from '../row/read-columns.ts'
 import { recordStatusEvents } from './status-events.ts'
 
 /**
- * The channels: configured upstreams with their keys, addresses, models and groups. This folder owns the tables `channels` (but for
- * `used_quota`, which is the ledger's) and `channel_keys`, selects the channel of a request and takes failing ones out of service.
- * Every change is audited in its transaction and published after its commit. Not here: calling an upstream for a caller (relay).
+ * The channels: configured upstreams with their keys, addresses, models and groups. This folder is what admins see and change of them;
+ * every change is audited in its transaction and published after its commit. The folders of channels own the tables `channels` (but for
+ * `used_quota`, which is the ledger's), `channel_keys` and `upstream_models`. Not here: calling an upstream for a caller (relay).
  */
 interface Act {
   readonly caller: Caller

@@ -15,7 +15,10 @@ import type { RunningChannel } from '../index/model-index.ts'
 import { truncate } from '../row/read-columns.ts'
 import { recordStatusEvents } from '../edit/status-events.ts'
 
-/** An upstream's response to an attempt, after the channel's status mapping. */
+/**
+ * An upstream's response to an attempt, after the channel's status mapping. This folder takes failing keys and channels out of service and
+ * back, and tells super admins and the console how channels are.
+ */
 export interface ChannelFailure {
   /** 0 when there was no answer. */
   readonly status: number

@@ -50,7 +50,10 @@ export interface RunningChannel extends Upstream {
   readonly modelEnds: ReadonlyMap<string, ModelEnd>
 }
 
-/** All enabled channels, indexed for selection. Rebuilt on every change. */
+/**
+ * All enabled channels, indexed for selection. Rebuilt on every change. This folder is which channels and models there are; which of them
+ * answers a request is decided in `select`.
+ */
 export interface ChannelIndex {
   /** Enabled channels by id, each with its first key. */
   readonly byId: ReadonlyMap<number, RunningChannel>

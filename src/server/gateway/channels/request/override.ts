@@ -5,7 +5,10 @@ import type { CallerHeaders, Upstream } from '../../providers/provider.ts'
 import { matchesName } from '../row/match-name.ts'
 import { siteHops } from './site-hops.ts'
 
-/** Overrides of a channel: changes to the body and the headers of a request before it is sent upstream. Pure functions. */
+/**
+ * Overrides of a channel: changes to the body and the headers of a request before it is sent upstream. Pure functions. This folder is what a
+ * channel makes of any request: its format, its system prompt, its overrides, and the header of sites. It knows no other channel.
+ */
 
 export interface RuleContext {
   /** The model name sent upstream. */

@@ -6,7 +6,8 @@ import type { Core } from '../../../base/options/core.ts'
 
 /**
  * The rows of channels: read, or locked because they are about to change. A change of a key locks its channel first, so that status and
- * keys agree.
+ * keys agree. This folder is what a row says: columns, keys, and what calls have taught about its upstream. Not here: channels as the
+ * relay uses them (`index`).
  */
 
 /** Throws `not_found`. */

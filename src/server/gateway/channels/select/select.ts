@@ -8,7 +8,10 @@ import type { ChannelIndex, RunningChannel } from '../index/model-index.ts'
 import type { Session } from './session.ts'
 import { upstreamFormat } from '../request/upstream-format.ts'
 
-/** A request's requirements on its channel. */
+/**
+ * A request's requirements on its channel. This folder selects the channel and the key of a request, by what this node measures and by the
+ * limits of channels, and tells what the channels that may answer add to its hold.
+ */
 export interface Selection {
   readonly group: string
   readonly model: string
