@@ -10,7 +10,7 @@ let made = 0
 /** An id that no other reply has. */
 const newId = (prefix: string) => `${prefix}${(++made).toString(36).padStart(24, '0')}`
 const eventOf = (data: object) => `data: ${JSON.stringify(data)}\n\n`
-const namedEvents = (events: readonly { readonly type: string }[]) =>
+const namedEvents = (events: readonly { readonly type: string; readonly [member: string]: unknown }[]) =>
   events.map((event) => `event: ${event.type}\n${eventOf(event)}`).join('')
 
 export function chatReply({ model, text = '', calls, usage: [input, output] }: VendorSays, isStream: boolean): string {

@@ -141,7 +141,7 @@ describe('two nodes', async () => {
     const { server: one, token } = await stage('postgres', await answering(), { server: settings })
     const other = await serverOfTest('postgres', { ...settings, database: one.database })
     await Promise.all([one, other].map(countsInRedis))
-    await set(one, 'UserRequestLimits', { '*': [{ seconds: 60, requests: 2, tokens: 0, concurrency: 0 }] })
+    await setOptions(one, { UserRequestLimits: { '*': [{ seconds: 60, requests: 2, tokens: 0, concurrency: 0 }] } })
     await eventually('the other node knows', () => '*' in other.app.options.current.UserRequestLimits)
     for (let times = 0; times < 2; times++) expect((await ask(one, token.key, chat())).status).toBe(200)
     expect((await announce(other, token.key)).status).toBe(429)

@@ -17,8 +17,8 @@ interface Sent {
 }
 
 function sealsIn({ messages = [], input = [] }: Sent): string[] {
-  const items = [...messages.flatMap(({ content }) => content), ...input].filter((item) => typeof item === 'object')
-  return items.flatMap(({ signature, encrypted_content }) => signature ?? encrypted_content ?? [])
+  const items: readonly (string | Sealed)[] = [...messages.flatMap(({ content }) => content), ...input]
+  return items.flatMap((item) => (typeof item === 'string' ? [] : (item.signature ?? item.encrypted_content ?? [])))
 }
 
 /**

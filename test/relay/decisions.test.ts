@@ -1,8 +1,8 @@
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
-import { type ProgrammedReply, sharedDirectStages } from './direct-stage.ts'
-import { httpUpstream, stage } from './stage.ts'
+import { sharedDirectStages } from './direct-stage.ts'
+import { httpUpstream, type ProgrammedReply, stage } from './stage.ts'
 
 const luna = 'gpt-6-luna'
 const path = '/v1/decisions'

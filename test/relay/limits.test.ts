@@ -284,7 +284,7 @@ describe('over two nodes with Redis', async () => {
     expect(tries).toEqual([...Array(20).fill('200 credentials_wrong'), ...Array(2).fill('429 too_many_requests')])
 
     await redis?.kill()
-    await set(a, 'ModelRequestRateLimitEnabled', false)
+    await setOptions(a, { ModelRequestRateLimitEnabled: false })
     expect((await ask(a, key, chat())).status).toBe(200)
   })
 })

@@ -37,7 +37,7 @@ anyDatabase('calls other than conversations', (_fresh, kind) => {
       const type = String(headers['content-type'])
       asked.push({ path, type, body })
       const form = type.startsWith('multipart/')
-        ? await new Response(body, { headers: { 'content-type': type } }).formData()
+        ? await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData()
         : undefined
       const { type: replyType, body: bytes } = answer(path, form)
       return { bytes, type: replyType }

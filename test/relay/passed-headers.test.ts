@@ -113,19 +113,11 @@ describe('headers that the vendor reads', () => {
     ['/v1/messages', '/v1/messages'],
     ['/v1/chat/completions?beta=true', '/v1/messages'],
   ])('[281] have the parameter of a beta beside them in a call of Messages: %s', async (path, arrived) => {
-    const urls: (string | undefined)[] = []
-    const url = await httpUpstream((request, response) => {
-      urls.push(request.url)
-      request.resume()
-      json(response, 200, {
-        ...{ id: 'msg_1', type: 'message', role: 'assistant', model: claude, stop_reason: 'end_turn', stop_sequence: null },
-        ...{ content: [{ type: 'text', text: 'Yes.' }], usage: { input_tokens: 3, output_tokens: 1 } },
-      })
-    })
+    const { url, heard } = await answeringUpstream(messagesReply({ model: claude, text: 'Yes.', usage: [3, 1] }, false))
     const { ask } = await sharedStage(url, { type: 14, models: claude })
     const body = { model: claude, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }
     expect((await ask(body, path)).status).toBe(200)
-    expect(urls).toEqual([arrived])
+    expect(heard.map((one) => one.path)).toEqual([arrived])
   })
 
   it('of a failed attempt, or of another protocol, are not returned', async () => {

@@ -6,7 +6,7 @@ import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
-import { answeringUpstream } from './stage.ts'
+import { answeringUpstream, httpUpstream } from './stage.ts'
 
 const test = async (server: TestServer, id: number, model = '') => {
   const answer = await (await server.raw(`POST /api/channel/test/${id}?model=${model}`)).json()
@@ -76,7 +76,7 @@ describe('the test of a channel', () => {
   })
 
   it('makes an image in the job for all channels only if the channel names the model for its test', async () => {
-    const { url, asked } = await everything()
+    const { url, heard: asked } = await everything()
     const unnamed = await addChannel(server, { url, models: 'dall-e-3' })
     const named = await addChannel(server, { url, models: 'dall-e-3', test_model: 'dall-e-3' })
     for (const id of [unnamed, named]) {

@@ -180,7 +180,7 @@ describe('readers of the status page', () => {
     const upstream = await upstreamOfTest()
     const { server } = await stage('sqlite', upstream.url, { channel: { group: 'default,svip', models: model } })
     expect((await guest(server, '/status/incidents.rss')).status).toBe(404)
-    await setOption(server, 'StatusPagePublicEnabled', 'true')
+    await setOptions(server, { StatusPagePublicEnabled: true })
     const input = { kind: 'incident', state: 'identified', impact: 'outage' }
     await server.call('POST /api/incident/', { ...input, title: 'Of svip', message: 'Hidden.', groups: ['svip'] })
     const { id } = await server.call<{ id: number }>('POST /api/incident/', { ...input, title: '<b>Slow & late</b>', message: 'One.\nTwo.' })

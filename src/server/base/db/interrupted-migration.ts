@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { queriesOver } from './queries-over.ts'
 
 /** The last migration that ran on SQLite without a transaction, in versions before 1.0.0-rc.2. */
-const lastWithoutTransaction = '0042-model-ends'
+export const lastWithoutTransaction = '0042-model-ends'
 
 /**
  * The queries of a migration in which a process of such a version may have been killed: statements whose result the database already has

@@ -5,6 +5,7 @@ import { Kysely } from 'kysely'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newFolder } from '../../../../test/helpers/templates.ts'
 import { isTorture, sampled } from '../../../../test/helpers/torture.ts'
+import { lastWithoutTransaction } from './interrupted-migration.ts'
 import { migrate } from './migrate.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 import { type Database, openSqliteDatabase } from './open.ts'
@@ -54,7 +55,8 @@ describe('a migration on SQLite', () => {
   })
 
   it('in which a process of an earlier version was killed, between any two of its statements, is completed by the next start', async () => {
-    const cases = befores.flatMap((before) => statementsOf(before).map((at) => ({ ...before, at: at + 1 })))
+    const ofEarlierVersions = befores.filter(({ migration }) => migration.name <= lastWithoutTransaction)
+    const cases = ofEarlierVersions.flatMap((before) => statementsOf(before).map((at) => ({ ...before, at: at + 1 })))
     for (const { migration, file, at } of sampled(cases, 5, 2)) {
       const database = openSqliteDatabase(fresh(file))
       // Earlier versions committed each statement, and then the row.

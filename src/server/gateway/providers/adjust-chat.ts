@@ -19,7 +19,7 @@ export function chatHost(
     adjustBody(body, format, model) {
       if (format === 'openai.responses') return adjustResponses(body, model)
       if (format !== 'openai.chat') return {}
-      const changes = adjustChat(body, quirks)
+      const changes = adjustChat(body, model, quirks)
       return more ? { ...changes, ...more({ ...body, ...changes }, model) } : changes
     },
   }
@@ -32,7 +32,7 @@ export const plainHost: Quirks = { outputLimit: 'max_tokens', systemRole: 'syste
  * Changes to a Chat request that passes through: the members to set or (undefined) to remove. Translated requests already fit and stay
  * unchanged. The quirks describe the host's refusals; `adjustHistory` adds what belongs to the model. Source: protocols notes 2.2.
  */
-function adjustChat(body: JsonObject, quirks: Quirks): Changes {
+function adjustChat(body: JsonObject, model: string, quirks: Quirks): Changes {
   const output = adjustOutput(body, quirks)
   const messages = adjustMessages(body, quirks, output.instruction)
   return {

@@ -31,8 +31,8 @@ export function releaseFeed({ options }: Pick<Core, 'options'>): string {
 export async function readLatestRelease({ options, upstream, version }: Parts): Promise<Release> {
   const url = releaseFeed({ options })
   if (url === '') fail('update_feed_missing')
-  const { body } = await ask(upstream, url)
-  const found = feed.safeParse(readJson(body))
+  const reply = await ask(upstream, url)
+  const found = feed.safeParse(readJson(reply.body))
   if (!found.success)
     return fail('update_check_failed', { reason: { zh: '返回的内容不是发布信息', en: 'the answer describes no release' } })
   const { tag_name, name, body, html_url, published_at } = found.data

@@ -273,7 +273,7 @@ function FailedTest({ channel: { test_failure: failure, test_time: at } }: { cha
   )
   return (
     <HintTag hint={hint} color="red">
-      {status === '0' ? say('testFailed') : say('testFailedWith', { status })}
+      {status === '0' ? say('failedTest') : say('failedTestWith', { status })}
     </HintTag>
   )
 }

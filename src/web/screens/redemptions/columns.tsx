@@ -8,7 +8,6 @@ import { StatusTag } from '../../ui/view/status-tag.tsx'
 import { Tag } from '../../ui/view/tag.tsx'
 import { TimeText } from '../../ui/view/time-text.tsx'
 import { CodeCell } from './code-cell.tsx'
-import styles from './redemptions.module.css'
 import { texts } from './texts.ts'
 
 export function useColumns(): Column<Redemption>[] {

@@ -170,11 +170,11 @@ function textPart(text: string): JsonObject {
 }
 
 /** Parts of content in the form of Responses, which has none for JSON. */
-function partsOf(content: unknown): readonly unknown[] {
+function partsOf(content: unknown): readonly JsonObject[] {
   if (typeof content === 'string') return [textPart(content)]
   const parts = Array.isArray(content) ? content : [content]
   return parts.map((part: unknown) =>
-    isObject(part) && part.type === 'input_json' ? textPart(JSON.stringify(part.data)) : part,
+    !isObject(part) ? textPart(String(part)) : part.type === 'input_json' ? textPart(JSON.stringify(part.data)) : part,
   )
 }
 

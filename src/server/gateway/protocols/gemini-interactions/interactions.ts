@@ -93,7 +93,7 @@ function readPrompt(body: JsonObject): { texts: string[]; media: number } {
   for (const part of [body.system_instruction, body.tools, body.response_format]) collectText(part, found)
   const { input } = body
   for (const step of Array.isArray(input) ? input : [input]) {
-    const { signature: _, ...open } = isObject(step) ? step : { step }
+    const { signature: _, ...open }: JsonObject = isObject(step) ? step : { step }
     collectText(open, found)
   }
   return found
