@@ -28,6 +28,20 @@ export async function setOptions(server: Pick<TestServer, 'call'>, options: Read
     await server.call('PUT /api/option/', { key, value: typeof value === 'string' ? value : JSON.stringify(value) })
 }
 
+/** A token of another user, who has a million units. */
+export async function tokenOfSecondUser(server: TestServer): Promise<{ id: number; key: string }> {
+  const { bus, db, ledger } = server.app
+  const names = { username: 'second', username_key: 'second', display_name: '', password_hash: '', aff_code: 'second' }
+  const row = { ...names, created_time: 0 }
+  const { id } = await db.insertInto('users').values(row).returning('id').executeTakeFirstOrThrow()
+  const grant = { userId: id, kind: 'grant' as const, amount: 1_000_000, reference: `grant:${id}`, at: 1 }
+  await db.transaction().execute((within) => ledger.credit(within, grant))
+  const token = await addToken(server)
+  await db.updateTable('tokens').set({ user_id: id }).where('id', '=', token.id).execute()
+  bus.publish('token', token.id)
+  return token
+}
+
 /** All amounts of one server; where tests share it, amounts of tokens are those of this test's tokens. */
 export async function books(server: TestServer) {
   const all = await allBooks(server)

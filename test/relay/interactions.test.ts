@@ -2,7 +2,7 @@ import { GoogleGenAI } from '@google/genai'
 import { describe, expect, it } from 'vitest'
 import { settlePendingResponses } from '../../src/server/gateway/relay/stored-responses/pending-responses.ts'
 import type { TestServer } from '../helpers/app.ts'
-import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
+import { addChannel, books, requireBalancedBooks, tokenOfSecondUser } from '../helpers/seed.ts'
 import { interactionEvent, interactionsVendor } from './interactions-vendor.ts'
 import { ask, httpUpstream, settledCharges, stage } from './stage.ts'
 
@@ -24,18 +24,6 @@ const price = 2 * (20 + 5 + 5 * 44)
 
 const clientOf = (server: Pick<TestServer, 'url'>, apiKey: string) =>
   new GoogleGenAI({ apiKey, httpOptions: { baseUrl: server.url, retryOptions: { attempts: 1 } } })
-
-async function secondUser(server: TestServer): Promise<{ key: string }> {
-  const { db, ledger } = server.app
-  const names = { username: 'second', username_key: 'second', display_name: '', password_hash: '', aff_code: 'second' }
-  const row = await db.insertInto('users').values({ ...names, created_time: 0 }).returning('id').executeTakeFirstOrThrow()
-  const grant = { userId: row.id, kind: 'grant' as const, amount: 1_000_000, reference: `grant:${row.id}`, at: 1 }
-  await db.transaction().execute((within) => ledger.credit(within, grant))
-  const token = await addToken(server)
-  await db.updateTable('tokens').set({ user_id: row.id }).where('id', '=', token.id).execute()
-  server.app.bus.publish('token', token.id)
-  return token
-}
 
 const call = async (server: Pick<TestServer, 'url'>, key: string, line: string) => {
   const [method = 'GET', where = ''] = line.split(' ')
@@ -104,7 +92,7 @@ describe('an interaction of Gemini', () => {
     const vendor = await interactionsVendor()
     const { server, token, ask: send } = await staged(vendor.url)
     const { id } = JSON.parse((await send({ model: gemini, input: 'Which port?' }, path)).text)
-    const second = await secondUser(server)
+    const second = await tokenOfSecondUser(server)
     const before = vendor.asked.length
     for (const line of [`GET ${path}/${id}`, `DELETE ${path}/${id}`, `POST ${path}/${id}/cancel`, `GET ${path}/v1_nope`]) {
       const answer = await call(server, second.key, line)

@@ -5,7 +5,7 @@ import type { Budget } from '../../src/contract/entities/budget.ts'
 import { settlePendingResponses } from '../../src/server/gateway/relay/stored-responses/pending-responses.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
+import { addChannel, books, requireBalancedBooks, setOptions, tokenOfSecondUser } from '../helpers/seed.ts'
 import { vendor } from './responses-vendor.ts'
 import { ask, eventually, model, settledCharges, stage } from './stage.ts'
 
@@ -15,28 +15,6 @@ const clients = [
   // The calls used here are the same in both majors; their types only differ in name.
   ['openai 6', OpenAI6 as unknown as typeof OpenAI],
 ] as const
-
-async function secondUser(server: TestServer): Promise<{ key: string }> {
-  const { db, ledger } = server.app
-  const row = await db
-    .insertInto('users')
-    .values({
-      username: 'second',
-      username_key: 'second',
-      display_name: '',
-      password_hash: '',
-      aff_code: 'second',
-      created_time: 0,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  const grant = { userId: row.id, kind: 'grant' as const, amount: 1_000_000, reference: `grant:${row.id}`, at: 1 }
-  await db.transaction().execute((within) => ledger.credit(within, grant))
-  const token = await addToken(server)
-  await server.app.db.updateTable('tokens').set({ user_id: row.id }).where('id', '=', token.id).execute()
-  server.app.bus.publish('token', token.id)
-  return token
-}
 
 anyDatabase('a response that its upstream stores', (_fresh, kind) => {
   for (const [name, Client] of clients) {
@@ -106,7 +84,7 @@ anyDatabase('a response that its upstream stores', (_fresh, kind) => {
   it('does not exist for another user, nor do unknown ids', async () => {
     const provider = await vendor()
     const { server, ask: askFirst, token } = await stage(kind, provider.url)
-    const second = await secondUser(server)
+    const second = await tokenOfSecondUser(server)
     const made = JSON.parse((await askFirst({ model, input: 'Hi' }, path)).text)
     const before = provider.asked.length
     const call = (key: string, line: string) => {

@@ -3,7 +3,7 @@ import { GoogleGenAI } from '@google/genai'
 import { expect, it } from 'vitest'
 import type { TestServer } from '../helpers/app.ts'
 import { anyDatabase } from '../helpers/databases.ts'
-import { addToken, requireBalancedBooks } from '../helpers/seed.ts'
+import { requireBalancedBooks, tokenOfSecondUser } from '../helpers/seed.ts'
 import { json } from './responses-vendor.ts'
 import { ask, claude, eventually, httpUpstream, settledCharges, stage } from './stage.ts'
 
@@ -104,14 +104,7 @@ anyDatabase('interactions with models of other vendors', (_fresh, kind) => {
     const { url } = await claudeUpstream()
     const { server, token } = await stage(kind, url, { channel })
     const { id } = await clientOf(server, token.key).create({ model: claude, input: 'One?' })
-    const { db } = server.app
-    const names = { username: 'second', username_key: 'second', display_name: '', password_hash: '', aff_code: 'second' }
-    const user = await db.insertInto('users').values({ ...names, created_time: 0 }).returning('id').executeTakeFirstOrThrow()
-    const grant = { userId: user.id, kind: 'grant' as const, amount: 1_000_000, reference: `grant:${user.id}`, at: 1 }
-    await db.transaction().execute((within) => server.app.ledger.credit(within, grant))
-    const second = await addToken(server)
-    await db.updateTable('tokens').set({ user_id: user.id }).where('id', '=', second.id).execute()
-    server.app.bus.publish('token', second.id)
+    const second = await tokenOfSecondUser(server)
     for (const line of [`GET ${path}/${id}`, `DELETE ${path}/${id}`, `POST ${path}/${id}/cancel`])
       expect([line, (await call(server, second.key, line)).status]).toEqual([line, 404])
     expect((await ask(server, second.key, { model: claude, input: 'x', previous_interaction_id: id }, path)).status).toBe(404)

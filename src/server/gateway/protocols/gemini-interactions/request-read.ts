@@ -21,6 +21,7 @@ export const readInteraction: Inbound['readRequest'] = (body) => {
   const unread = unreadIn(body)
   const steps = inputSteps(body.input)
   if (!steps) return fail('field_invalid', { field: 'input', reason: 'must be a text, a part of content or a list' })
+  if (steps.length === 0) return fail('field_invalid', { field: 'input', reason: 'must not be empty' })
   const config = objectAt(body, 'generation_config') ?? {}
   const tools = arrayAt(body, 'tools').filter(isObject)
   const system = body.system_instruction
