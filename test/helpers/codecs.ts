@@ -1,11 +1,27 @@
 import { expect, it } from 'vitest'
 import { eventsIn } from '../../src/server/base/lib/bytes/sse.ts'
 import { AppError } from '../../src/server/base/lib/failure.ts'
-import type { Codec, EventReader, Quirks, ReadContext, RequestContext } from '../../src/server/gateway/protocols/codec.ts'
+import type { Codec, EventReader, Inbound, Quirks, ReadContext, RequestContext } from '../../src/server/gateway/protocols/codec.ts'
 import type { Dialogue } from '../../src/server/gateway/protocols/dialogue.ts'
+import type { Format } from '../../src/server/gateway/protocols/format.ts'
+import { formats } from '../../src/server/gateway/protocols/index.ts'
 import type { ReplyEvent } from '../../src/server/gateway/protocols/reply-events.ts'
 import type { JsonObject, StreamEvent } from '../../src/server/gateway/protocols/wire-format.ts'
 import { dialogueOf } from './dialogue.ts'
+
+/** How an upstream of a format is called. */
+export function codecOf(format: Format): Codec {
+  const { codec } = formats[format]
+  if (!codec) throw new Error(`${format} has no codec`)
+  return codec
+}
+
+/** How callers of a format are read and answered where the upstream speaks another one. */
+export function inboundOf(format: Format): Inbound {
+  const { inbound } = formats[format]
+  if (!inbound) throw new Error(`${format} has no conversations of callers`)
+  return inbound
+}
 
 interface WriteMore {
   readonly model?: string

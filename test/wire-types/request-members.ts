@@ -3,6 +3,7 @@ import type { RequestContext } from '../../src/server/gateway/protocols/codec.ts
 import { formats } from '../../src/server/gateway/protocols/index.ts'
 import { leaveOutVendorTools, loseUnread } from '../../src/server/gateway/protocols/lost-fields.ts'
 import { isObject, type JsonObject } from '../../src/server/gateway/protocols/wire-format.ts'
+import { codecOf, inboundOf } from '../helpers/codecs.ts'
 import { baseOf, type Dialect, dialects, extraOf, openSample, sampleOf, wholeBody } from './request-samples.ts'
 import type { Member, ObjectShape, RequestTypes, Shape } from './request-types.ts'
 
@@ -198,10 +199,10 @@ function write(from: Dialect, body: JsonObject, to: Dialect): Written {
     lose: (field) => lost.add(field),
   }
   try {
-    const dialogue = formats[from].inbound.readRequest(body, { model: 'm' })
+    const dialogue = inboundOf(from).readRequest(body, { model: 'm' })
     leaveOutVendorTools(dialogue, context)
     loseUnread(dialogue, context, formats[to])
-    return { body: JSON.stringify(formats[to].codec.writeRequest(dialogue, context).body), lost }
+    return { body: JSON.stringify(codecOf(to).writeRequest(dialogue, context).body), lost }
   } catch (error) {
     if (error instanceof AppError) return { body: undefined, lost }
     throw error

@@ -1,18 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { written } from '../../../../test/helpers/codecs.ts'
+import { codecOf, written } from '../../../../test/helpers/codecs.ts'
 import { image, tideTool, user } from '../../../../test/helpers/dialogue.ts'
-import type { Codec } from './codec.ts'
 import type { Dialogue } from './dialogue.ts'
 import type { Format } from './format.ts'
-import { formats } from './index.ts'
 
 /** What a format has in a similar form only is written in that form and named in the receipt. */
-
-function codecOf(name: Format): Codec {
-  const { codec } = formats[name]
-  if (!codec) throw new Error(`${name} has no codec`)
-  return codec
-}
 
 /** A model of each format that has tools and sees images. */
 const models: readonly (readonly [Format, string])[] = [

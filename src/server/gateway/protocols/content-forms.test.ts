@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { reading } from '../../../../test/helpers/codecs.ts'
+import { codecOf, reading } from '../../../../test/helpers/codecs.ts'
 import type { Codec } from './codec.ts'
-import type { Format } from './format.ts'
-import { formats } from './index.ts'
 import { openAiChat } from './openai-chat/chat.ts'
 import type { JsonObject } from './wire-format.ts'
-
-function codecOf(name: Format): Codec {
-  const { codec } = formats[name]
-  if (!codec) throw new Error(`${name} has no codec`)
-  return codec
-}
 
 /** Replies whose content is not the text that the format has there: hosts differ in the type, and no answer may become empty. */
 

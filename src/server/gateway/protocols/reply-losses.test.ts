@@ -1,25 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { readContext } from '../../../../test/helpers/codecs.ts'
+import { codecOf, inboundOf, readContext } from '../../../../test/helpers/codecs.ts'
 import { dialogueOf } from '../../../../test/helpers/dialogue.ts'
 import { block, cite, close, end, finish, open, openCall, openMedia, start } from '../../../../test/helpers/reply-events.ts'
 import { noUsage } from '../../../contract/usage.ts'
 import { writeUsage as writeMessagesUsage } from './anthropic-messages/usage.ts'
-import type { Codec } from './codec.ts'
 import type { CallerFormat, Format } from './format.ts'
 import { writeGeminiUsage } from './gemini-generate/usage.ts'
-import { formats } from './index.ts'
 import { writeChatUsage } from './openai-chat/usage.ts'
 import { writeResponsesUsage } from './openai-responses/usage.ts'
 import type { Citation, ReplyEvent } from './reply-events.ts'
 import type { JsonObject } from './wire-format.ts'
 
 /** Content of replies that another format cannot have is named, and what can be carried is carried. */
-
-function codecOf(name: Format): Codec {
-  const { codec } = formats[name]
-  if (!codec) throw new Error(`${name} has no codec`)
-  return codec
-}
 
 function read(format: Format, reply: JsonObject) {
   const lost: string[] = []
@@ -133,7 +125,7 @@ describe('what the format of the caller cannot have', () => {
   const write = (format: CallerFormat, events: readonly ReplyEvent[], usesFunctions = false) => {
     const lost: string[] = []
     let ids = 0
-    formats[format].inbound?.writeReply(events, {
+    inboundOf(format).writeReply(events, {
       ...{ id: 'r', createdAt: 1, model: 'm', dialogue: dialogueOf({ from: format, usesFunctions }) },
       newId: (prefix) => `${prefix}${++ids}`,
       lose: (name) => lost.push(name),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { readContext, readSse, refusalOf, written } from '../../../../test/helpers/codecs.ts'
+import { codecOf, inboundOf, readContext, readSse, refusalOf, written } from '../../../../test/helpers/codecs.ts'
 import { dialogueOf } from '../../../../test/helpers/dialogue.ts'
 import type { WriteContext } from './codec.ts'
 import type { Format } from './format.ts'
-import { conversations, formats } from './index.ts'
+import { conversations } from './index.ts'
 import type { JsonObject } from './wire-format.ts'
 
 /** Log probabilities between the formats that have them. */
@@ -19,7 +19,7 @@ const asks: Readonly<Record<Side, JsonObject>> = {
   'openai.responses': { model: 'm', input: 'Hi', top_logprobs: 2, include: ['message.output_text.logprobs'] },
   'gemini.generate': { contents, generationConfig: { responseLogprobs: true, logprobs: 2 } },
 }
-const readAsk = (side: Side, body = asks[side]) => formats[side].inbound.readRequest(body, { model: 'm' })
+const readAsk = (side: Side, body = asks[side]) => inboundOf(side).readRequest(body, { model: 'm' })
 
 const openAi = (token: string, logprob: number) => ({
   ...{ token, logprob, bytes: [...Buffer.from(token)] },
@@ -112,7 +112,7 @@ const pairs = sides.flatMap((from) => sides.filter((to) => to !== from).map((to)
 
 describe('log probabilities', () => {
   it.each(pairs)('[282] are requested by a caller of %s from an upstream of %s', (from, to) => {
-    const { body, lost } = written(formats[to].codec, readAsk(from))
+    const { body, lost } = written(codecOf(to), readAsk(from))
     const { model: _, messages: __, input: ___, contents: ____, ...asked } = asks[to]
     expect(body).toMatchObject(
       to === 'openai.responses' ? { top_logprobs: 2, include: expect.arrayContaining(['message.output_text.logprobs']) } : asked,
@@ -121,8 +121,7 @@ describe('log probabilities', () => {
   })
 
   it.each(pairs)('[282] reach a caller of %s from an upstream of %s, whole and streamed', (from, to) => {
-    const { codec } = formats[to]
-    const { inbound } = formats[from]
+    const [codec, inbound] = [codecOf(to), inboundOf(from)]
     const { whole, events } = replies[to]
     const readWhole = codec.readReply(whole, readContext())
     const writer = inbound.writeEvents(contextOf(from))
@@ -144,26 +143,25 @@ describe('log probabilities', () => {
   })
 
   it('[282] are not told to callers who did not request them', () => {
-    const events = formats['openai.responses'].codec.readReply(replies['openai.responses'].whole, readContext())
+    const events = codecOf('openai.responses').readReply(replies['openai.responses'].whole, readContext())
     for (const side of sides) {
       const context = { ...contextOf(side), dialogue: dialogueOf({ from: side }) }
-      expect(JSON.stringify(formats[side].inbound.writeReply(events, context))).not.toContain('-0.25')
+      expect(JSON.stringify(inboundOf(side).writeReply(events, context))).not.toContain('-0.25')
     }
   })
 
   it.each(conversations.filter((name) => !sides.includes(name as Side)))('[282] are refused for upstreams of %s', (name: Format) => {
     for (const side of sides) {
-      const { codec } = formats[name]
-      const refused = refusalOf(() => codec && written(codec, readAsk(side)))
+      const refused = refusalOf(() => written(codecOf(name), readAsk(side)))
       expect(refused).toMatchObject({ code: 'untranslatable', text: expect.stringContaining('log probabilities') })
     }
   })
 
   it('[282] are named where the model has none', () => {
-    expect(written(formats['openai.responses'].codec, readAsk('gemini.generate'), { model: 'gpt-5' }).lost).toContain(
+    expect(written(codecOf('openai.responses'), readAsk('gemini.generate'), { model: 'gpt-5' }).lost).toContain(
       'generationConfig.responseLogprobs',
     )
-    expect(written(formats['openai.chat'].codec, readAsk('openai.responses'), { model: 'o3' }).lost).toContain('top_logprobs')
+    expect(written(codecOf('openai.chat'), readAsk('openai.responses'), { model: 'o3' }).lost).toContain('top_logprobs')
   })
 })
 
