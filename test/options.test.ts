@@ -6,8 +6,8 @@ import { allOptions, type OptionKey } from '../src/contract/options/index.ts'
 import { serverOfTest, type TestServer } from './helpers/app.ts'
 import { startRedis } from './helpers/redis-server.ts'
 import { scaledByLoad } from './helpers/scaled-by-load.ts'
-import { isTorture } from './helpers/torture.ts'
 import { setOptions } from './helpers/seed.ts'
+import { isTorture } from './helpers/torture.ts'
 
 /** Saves every option by separate calls: the default, another value, and values that are refused and change nothing. */
 
@@ -194,10 +194,7 @@ it('[T191] an option of each kind applies on the other node within 1 s, and with
   await follow('Notice', 'without Redis', 2000)
 
   // Two writers at once: one of them is the last, everywhere.
-  await Promise.all([
-    setOptions(a, { Notice: 'from a' }),
-    setOptions(b, { Notice: 'from b' }),
-  ])
+  await Promise.all([setOptions(a, { Notice: 'from a' }), setOptions(b, { Notice: 'from b' })])
   await expect
     .poll(() => a.app.options.current.Notice === b.app.options.current.Notice, { timeout: scaledByLoad(2000) })
     .toBe(true)

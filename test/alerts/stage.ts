@@ -5,8 +5,8 @@ import { testCertificate } from '../helpers/certificate.ts'
 import { newClock, type TestClock } from '../helpers/clock.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { loopbackIsPublic, type Receiver, startReceiver } from '../helpers/receiver.ts'
-import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
 import { setOptions } from '../helpers/seed.ts'
+import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
 
 /** A server whose destinations are peers on loopback, and whose clock the test moves. */
 export interface AlertStage {

@@ -28,7 +28,10 @@ const wordsOf = inBothLanguages({
   name: ['名称', 'Name'],
   baseUrl: ['代理站地址', 'Base URL'],
   key: ['密钥', 'Key'],
-  keyLines: ['填了多个密钥，请在上方选择“多密钥渠道”或“批量创建”', 'You entered multiple keys. Select “Multiple keys” or “Batch create” above.'],
+  keyLines: [
+    '填了多个密钥，请在上方选择“多密钥渠道”或“批量创建”',
+    'You entered multiple keys. Select “Multiple keys” or “Batch create” above.',
+  ],
   together: ['多密钥渠道', 'Multiple keys'],
   keyMode: ['密钥使用方式', 'Key selection'],
   inTurn: ['轮流', 'Round robin'],
@@ -42,7 +45,10 @@ const wordsOf = inBothLanguages({
   autoDisabled: ['自动禁用', 'Auto-disabled'],
   enable: ['启用', 'Enable'],
   enabled: ['已启用', 'Enabled'],
-  inUse: [(enabled: number, count: number) => `${enabled} / ${count} 个密钥可用`, (enabled: number, count: number) => `${enabled} of ${count} keys enabled`],
+  inUse: [
+    (enabled: number, count: number) => `${enabled} / ${count} 个密钥可用`,
+    (enabled: number, count: number) => `${enabled} of ${count} keys enabled`,
+  ],
   addKeys: ['添加密钥（一行一个）', 'Add keys (one per line)'],
   addCount: [(count: number) => `添加 ${count} 个`, (count: number) => `Add ${count}`],
   added: [(count: number) => `已添加 ${count} 个密钥`, (count: number) => `${count} ${count === 1 ? 'key' : 'keys'} added`],

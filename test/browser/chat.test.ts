@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addToken } from '../helpers/seed.ts'
-import { expectFit, go, inBothLanguages, looks, openStage, readMessage, serveChatPages, type Stage } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, readMessage, type Stage, serveChatPages } from './stage.ts'
 
 /** External chat pages in a frame, and how they are opened. */
 let stage: Stage

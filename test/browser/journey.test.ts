@@ -226,7 +226,10 @@ const wordsOf = inBothLanguages({
   channelMade: ['渠道创建成功！', 'Channel created'],
   untested: ['未测试', 'Untested'],
   test: ['测试', 'Test'],
-  tested: [(name: string) => new RegExp(`“${name}”测试成功，耗时 \\d+\\.\\d\\d 秒`), (name: string) => new RegExp(`“${name}” passed the test in \\d+\\.\\d\\d s`)],
+  tested: [
+    (name: string) => new RegExp(`“${name}”测试成功，耗时 \\d+\\.\\d\\d 秒`),
+    (name: string) => new RegExp(`“${name}” passed the test in \\d+\\.\\d\\d s`),
+  ],
   seconds: [/^\d+\.\d\d 秒$/, /^\d+\.\d\d s$/],
   tokens: ['令牌', 'Tokens'],
   addToken: ['添加令牌', 'Create token'],

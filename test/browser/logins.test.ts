@@ -8,8 +8,8 @@ import { mailOptions } from '../helpers/accounts.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
 import { openPage, type PageSettings, sharedBrowser } from '../helpers/browser.ts'
 import { type IdentityProviders, startIdentityProviders, telegramData } from '../helpers/identity-providers.ts'
-import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
 import { setOptions } from '../helpers/seed.ts'
+import { type SmtpServer, startSmtpServer } from '../helpers/smtp-server.ts'
 import { expectFit, go, logIn, readMessage, settled, stepMs } from './stage.ts'
 
 let server: TestServer

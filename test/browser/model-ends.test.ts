@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { jobNamed } from '../../src/server/watch/jobs/table.ts'
 import { addChannel, addToken, setOptions } from '../helpers/seed.ts'
 import { ask, chat, completion, settledCharges } from '../relay/stage.ts'
-import { expectFit, go, inBothLanguages, looks, openStage, shoot, type Stage } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, type Stage, shoot } from './stage.ts'
 
 /** Models that end, and replies by other models, where admins and users see them. */
 let stage: Stage

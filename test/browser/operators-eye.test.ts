@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, chat, settledCharges } from '../relay/stage.ts'
-import { expectFit, go, inBothLanguages, looks, openStage, shoot, type Stage } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, type Stage, shoot } from './stage.ts'
 
 /** What an operator has to see: a call that was not delivered, with its bill, and addresses that callers can forge. */
 let stage: Stage

@@ -112,8 +112,7 @@ it.each(looks(incidentLooks))(
     await seedDays(stage)
     const title = titleIn(look)
     const shown = [...data, ...incidentLooks.map(titleIn), 'OpenAI', 'vip']
-    const setPublic = (value: boolean) =>
-      setOptions(stage.server, { StatusPagePublicEnabled: value })
+    const setPublic = (value: boolean) => setOptions(stage.server, { StatusPagePublicEnabled: value })
     const shot = (name: string) => `${shots}/${name}-${look.language}-${look.scheme}-${look.width}.png`
 
     await setPublic(false)

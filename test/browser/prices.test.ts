@@ -17,7 +17,10 @@ const words = inBothLanguages({
   accepted: ['已采用 1 个模型的价格', 'Prices of 1 model applied'],
   nothing: ['没有符合条件的结果', 'No matches'],
   ratio: ['模型倍率', 'Model ratio'],
-  drafts: ['上方的模型倍率有未保存的修改，请先保存或撤销。', 'The model ratios above have unsaved changes. Save or undo them first.'],
+  drafts: [
+    '上方的模型倍率有未保存的修改，请先保存或撤销。',
+    'The model ratios above have unsaved changes. Save or undo them first.',
+  ],
   row: ['选择此行', 'Select row'],
   searchPrice: ['联网搜索价格', 'Web search price'],
 })

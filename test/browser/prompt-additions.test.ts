@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel, addToken } from '../helpers/seed.ts'
 import { ask, chat, completion, settledCharges } from '../relay/stage.ts'
-import { expectFit, go, inBothLanguages, looks, openStage, shoot, type Stage } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, type Stage, shoot } from './stage.ts'
 
 /** A channel whose upstream adds to prompts: the question in the list, the answer in the form, and the rows of its calls. */
 let stage: Stage

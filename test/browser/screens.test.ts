@@ -5,8 +5,8 @@ import type { Status } from '../../src/contract/status.ts'
 import { navGroups } from '../../src/web/lib/screen.ts'
 import { screens } from '../../src/web/screens.ts'
 import { serverOfTest } from '../helpers/app.ts'
-import { sampled } from '../helpers/torture.ts'
 import { setOptions } from '../helpers/seed.ts'
+import { sampled } from '../helpers/torture.ts'
 import { seededWords, seedSite } from './seed-site.ts'
 import {
   chatPages,

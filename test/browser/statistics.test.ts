@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { addChannel, setOptions } from '../helpers/seed.ts'
-import { expectFit, go, inBothLanguages, looks, openStage, readMessage, settled, type Stage } from './stage.ts'
+import { expectFit, go, inBothLanguages, looks, openStage, readMessage, type Stage, settled } from './stage.ts'
 
 const hour = 3600
 const models = ['gpt-4o', 'gpt-4.1', 'claude-3-5-sonnet-20241022', 'deepseek-chat', 'gpt-4o-mini', 'gemini-2.0-flash']

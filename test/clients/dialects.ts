@@ -128,7 +128,8 @@ const gemini: Dialect = {
     ).length,
     lastText: lastTextOf(listOf(contents)),
   }),
-  write: (turn, { path, tokens }) => replied(geminiReply(says(turn, 'gemini-test', tokens), path.includes(':stream'))),
+  write: (turn, { path, tokens }) =>
+    replied(geminiReply({ ...says(turn, 'gemini-test', tokens), signature: 'c2lnbmF0dXJl' }, path.includes(':stream'))),
   tooLong: (tokens, most) => ({
     status: 400,
     body: {

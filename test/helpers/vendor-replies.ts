@@ -4,6 +4,8 @@ export interface VendorSays {
   readonly text?: string
   readonly calls?: readonly { readonly name: string; readonly namespace?: string | undefined; readonly input: object }[]
   readonly usage: readonly [input: number, output: number]
+  /** Of thoughts that Gemini attaches to its calls. */
+  readonly signature?: string
 }
 
 let made = 0
@@ -58,8 +60,12 @@ export function messagesReply({ model, text = '', calls, usage: [input, output] 
   ])
 }
 
-export function geminiReply({ model, text = '', calls, usage: [input, output] }: VendorSays, isStream: boolean): string {
-  const parts = calls?.map(({ name, input: args }) => ({ functionCall: { name, args }, thoughtSignature: 'c2lnbmF0dXJl' }))
+export function geminiReply(
+  { model, text = '', calls, usage: [input, output], signature }: VendorSays,
+  isStream: boolean,
+): string {
+  const signed = signature === undefined ? {} : { thoughtSignature: signature }
+  const parts = calls?.map(({ name, input: args }) => ({ functionCall: { name, args }, ...signed }))
   const reply = {
     candidates: [{ content: { role: 'model', parts: parts ?? [{ text }] }, finishReason: 'STOP', index: 0 }],
     usageMetadata: { promptTokenCount: input, candidatesTokenCount: output, totalTokenCount: input + output },

@@ -11,7 +11,6 @@ const answering = () =>
     request.once('end', () => response.setHeader('content-type', 'application/json').end(completion()))
   })
 
-
 /** Announces a body of 20 MB and sends none of it; returns the reply. */
 async function announce(
   server: Pick<TestServer, 'url'>,

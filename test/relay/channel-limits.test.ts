@@ -7,7 +7,21 @@ import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/se
 import { startTaskPeer } from '../helpers/task-peer.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
-import { askRedis, askWithRetry, chat, completion, countsInRedis, event, eventually, httpUpstream, patient, piece, post, probe, settledCharges } from './stage.ts'
+import {
+  askRedis,
+  askWithRetry,
+  chat,
+  completion,
+  countsInRedis,
+  event,
+  eventually,
+  httpUpstream,
+  patient,
+  piece,
+  post,
+  probe,
+  settledCharges,
+} from './stage.ts'
 
 const redis = await startRedis()
 afterAll(() => redis?.stop())

@@ -9,7 +9,18 @@ import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '.
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { directStage } from './direct-stage.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, chat, eventually, model, type ProgrammedReply, requestBytes, running, settledCharges, speak, stage } from './stage.ts'
+import {
+  ask,
+  chat,
+  eventually,
+  model,
+  type ProgrammedReply,
+  requestBytes,
+  running,
+  settledCharges,
+  speak,
+  stage,
+} from './stage.ts'
 
 const asPoor = ask
 const host = 'host: x\r\n'

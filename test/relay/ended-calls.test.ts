@@ -6,7 +6,22 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'
 import { addChannel, setOptions } from '../helpers/seed.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
-import { answeringUpstream, ask, chat, claude, completion, event, eventually, httpUpstream, model, piece, requestBytes, speak, stage, tcpUpstream } from './stage.ts'
+import {
+  answeringUpstream,
+  ask,
+  chat,
+  claude,
+  completion,
+  event,
+  eventually,
+  httpUpstream,
+  model,
+  piece,
+  requestBytes,
+  speak,
+  stage,
+  tcpUpstream,
+} from './stage.ts'
 
 /** An observer that collects all records. */
 function watching() {

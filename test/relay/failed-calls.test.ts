@@ -9,7 +9,20 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { endedCall } from '../helpers/ended-call.ts'
 import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
-import { answeringUpstream, ask, chat, completion, eventually, model, piece, requestBytes, settledCharges, speak, stage, tcpUpstream } from './stage.ts'
+import {
+  answeringUpstream,
+  ask,
+  chat,
+  completion,
+  eventually,
+  model,
+  piece,
+  requestBytes,
+  settledCharges,
+  speak,
+  stage,
+  tcpUpstream,
+} from './stage.ts'
 
 type Page = { items: Log[]; total: number }
 

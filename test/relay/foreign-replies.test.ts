@@ -38,7 +38,9 @@ async function upstream(reply: Data | readonly (Data | string)[]): Promise<strin
   const { url } = await answeringUpstream(
     Array.isArray(reply)
       ? {
-          bytes: reply.map((data) => (typeof data === 'string' ? data : `${named(data)}data: ${JSON.stringify(data)}\n\n`)).join(''),
+          bytes: reply
+            .map((data) => (typeof data === 'string' ? data : `${named(data)}data: ${JSON.stringify(data)}\n\n`))
+            .join(''),
           type: 'text/event-stream',
         }
       : { json: reply },
@@ -224,7 +226,8 @@ describe('values of another vendor in a request', () => {
     const { ask } = await sharedStage(url, channel)
     await ask(chat({ model: channel.models, reasoning_effort: 'default', service_tier: 'on_demand' }))
     expect(heard).toHaveLength(1)
-    for (const member of ['reasoning', 'thinking', 'output_config', 'service_tier']) expect(heard[0]?.body).not.toHaveProperty(member)
+    for (const member of ['reasoning', 'thinking', 'output_config', 'service_tier'])
+      expect(heard[0]?.body).not.toHaveProperty(member)
   })
 })
 
@@ -383,7 +386,9 @@ describe('a call with an empty member of the other kind', () => {
       tools: [{ name: 'weather', input_schema: { type: 'object' } }],
       tool_choice: { type: 'tool', name: 'weather' },
     })
-    expect((heard[0]?.body.messages as Data[])[1]?.content).toMatchObject([{ type: 'tool_use', input: { city: 'Bern' } }])
+    expect((heard[0]?.body.messages as Data[] | undefined)?.[1]?.content).toMatchObject([
+      { type: 'tool_use', input: { city: 'Bern' } },
+    ])
   })
 })
 

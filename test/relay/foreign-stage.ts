@@ -1,6 +1,6 @@
 import type { DatabaseKind } from '../helpers/databases.ts'
-import { chatReply, geminiReply, messagesReply, type VendorSays } from '../helpers/vendor-replies.ts'
 import { setOptions } from '../helpers/seed.ts'
+import { chatReply, geminiReply, messagesReply, type VendorSays } from '../helpers/vendor-replies.ts'
 import { sharedStages } from './shared-stage.ts'
 import { answeringUpstream, stage } from './stage.ts'
 

@@ -8,7 +8,24 @@ import { interruptDatabase } from '../helpers/outage.ts'
 import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
-import { ask, askWithRetry, chat, completion, event, eventually, httpUpstream, model, piece, post, requestBytes, running, settledCharges, speak, stage, upstreamKey } from './stage.ts'
+import {
+  ask,
+  askWithRetry,
+  chat,
+  completion,
+  event,
+  eventually,
+  httpUpstream,
+  model,
+  piece,
+  post,
+  requestBytes,
+  running,
+  settledCharges,
+  speak,
+  stage,
+  upstreamKey,
+} from './stage.ts'
 
 const sse = { 'content-type': 'text/event-stream' }
 

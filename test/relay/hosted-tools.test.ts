@@ -88,8 +88,7 @@ anyDatabase('hosted tools that the upstream model lacks', (_fresh, kind) => {
   it('refuse the request where the site, the channel or the token does not allow to leave tools out', async () => {
     const { server, asked, ask, model, channelId } = await foreignStage(kind, 'Gemini', () => ({ text: 'ok' }))
     const request = { model, input: 'hi', tools: [shell, { type: 'web_search' }] }
-    const set = (value: boolean) =>
-      setOptions(server, { 'translation.refuse_hosted_tools': value })
+    const set = (value: boolean) => setOptions(server, { 'translation.refuse_hosted_tools': value })
     const setChannel = (setting: object) => server.call('PUT /api/channel/', { id: channelId, setting: JSON.stringify(setting) })
 
     await set(true)

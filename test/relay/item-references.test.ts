@@ -23,7 +23,8 @@ async function claudeUpstream() {
   const { url } = await answeringUpstream(({ body }, count) => {
     // What the server writes for this vendor.
     asked.push(body as unknown as Sent)
-    const says = body.tools && count === 1 ? { calls: [{ name: 'weather', input: { city: 'Bern' } }] } : { text: `Answer ${count}.` }
+    const says =
+      body.tools && count === 1 ? { calls: [{ name: 'weather', input: { city: 'Bern' } }] } : { text: `Answer ${count}.` }
     return messagesReply({ model: claude, usage: [5, 2], ...says }, body.stream === true)
   })
   return { url, asked }

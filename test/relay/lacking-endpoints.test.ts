@@ -4,7 +4,18 @@ import { expireMissingEndpoints } from '../../src/server/gateway/channels/row/mi
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
-import { answeringUpstream, ask as askAt, completion, event, eventually, httpUpstream, model, piece, settledCharges, stage } from './stage.ts'
+import {
+  answeringUpstream,
+  ask as askAt,
+  completion,
+  event,
+  eventually,
+  httpUpstream,
+  model,
+  piece,
+  settledCharges,
+  stage,
+} from './stage.ts'
 
 const sharedStage = sharedStages()
 

@@ -7,7 +7,20 @@ import { anyDatabase } from '../helpers/databases.ts'
 import { addChannel, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
-import { answerBytes, answeringUpstream, chat, claude, completion, event, httpUpstream, model, piece, settledCharges, tcpUpstream, upstreamKey } from './stage.ts'
+import {
+  answerBytes,
+  answeringUpstream,
+  chat,
+  claude,
+  completion,
+  event,
+  httpUpstream,
+  model,
+  piece,
+  settledCharges,
+  tcpUpstream,
+  upstreamKey,
+} from './stage.ts'
 
 const sharedStage = sharedStages()
 const retryingStage = sharedStages('sqlite', { RetryTimes: 1 })

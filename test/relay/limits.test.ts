@@ -6,11 +6,23 @@ import { eachDatabase } from '../helpers/databases.ts'
 import { startRedis } from '../helpers/redis-server.ts'
 import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { isTorture } from '../helpers/torture.ts'
-import { ask, chat, claude, completion, countsInRedis, eventually, httpUpstream, model, patient, post, settledCharges, stage } from './stage.ts'
+import {
+  ask,
+  chat,
+  claude,
+  completion,
+  countsInRedis,
+  eventually,
+  httpUpstream,
+  model,
+  patient,
+  post,
+  settledCharges,
+  stage,
+} from './stage.ts'
 
 const answering = (text = completion()) =>
   httpUpstream((_request, response) => response.setHeader('content-type', 'application/json').end(text))
-
 
 async function limitModels(server: TestServer, { count = 0, successes = 1000, minutes = 1 } = {}) {
   if (count > 0) await setOptions(server, { ModelRequestRateLimitCount: count })

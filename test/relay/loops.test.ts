@@ -12,7 +12,6 @@ import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '.
 import { upstreamOfTest } from '../helpers/upstream.ts'
 import { ask, chat, claude, model, stage } from './stage.ts'
 
-
 /** A site with its own master key, and therefore its own site id. */
 const otherSite = () => serverOfTest('sqlite', { env: { MASTER_KEY: randomBytes(32).toString('base64') } })
 

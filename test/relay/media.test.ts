@@ -144,8 +144,7 @@ anyDatabase('calls other than conversations', (_fresh, kind) => {
     const { server, token } = await open('tts-1', (path) =>
       path.includes('speech') ? { type: 'audio/mpeg', body: sound } : { type: 'application/json', body: '{}' },
     )
-    const send = (body: object) =>
-      post(server, token.key, body, '/v1/audio/speech')
+    const send = (body: object) => post(server, token.key, body, '/v1/audio/speech')
     const response = await send({ model: 'tts-1', input: 'four', voice: 'alloy' })
     expect(response.headers.get('content-type')).toBe('audio/mpeg')
     expect(Buffer.from(await response.arrayBuffer()).equals(sound)).toBe(true)

@@ -7,7 +7,6 @@ import { ask, chat, claude, completion, event, eventually, httpUpstream, model, 
 
 const mask = '**###**'
 
-
 async function checkCompletions(server: TestServer, { stops }: { stops: boolean }) {
   await setOptions(server, { SensitiveWords: 'badword\n敏感词', CheckSensitiveOnCompletionEnabled: true })
   if (!stops) await setOptions(server, { StopOnSensitiveEnabled: false })

@@ -4,7 +4,18 @@ import type { Log } from '../../src/contract/entities/log.ts'
 import { addChannel } from '../helpers/seed.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { sharedStages } from './shared-stage.ts'
-import { answeringUpstream, chat, claude, event, eventually, httpUpstream, model, piece, tcpUpstream, upstreamKey } from './stage.ts'
+import {
+  answeringUpstream,
+  chat,
+  claude,
+  event,
+  eventually,
+  httpUpstream,
+  model,
+  piece,
+  tcpUpstream,
+  upstreamKey,
+} from './stage.ts'
 
 /**
  * Sentences as vendors and hosts send them, with addresses, accounts and mail addresses of the operator. The caller and the owner of

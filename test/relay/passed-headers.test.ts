@@ -18,7 +18,8 @@ async function upstream({ failures = 0 } = {}) {
     asked.push(Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name) || /anthropic/.test(name))))
     const headers = { 'x-codex-turn-state': `turn-of-${count}`, 'x-other': 'secret' }
     if (count <= failures) return { json: { error: { message: 'no' } }, status: 500, headers }
-    if (path.includes('/messages')) return { bytes: messagesReply({ model: claude, text: 'Yes.', usage: [3, 1] }, false), headers }
+    if (path.includes('/messages'))
+      return { bytes: messagesReply({ model: claude, text: 'Yes.', usage: [3, 1] }, false), headers }
     if (!path.includes('/responses')) return { bytes: completion(), headers }
     const made = {
       ...{ id: 'resp_1', object: 'response', status: 'completed', model, output: [] },

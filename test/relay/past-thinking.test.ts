@@ -55,20 +55,19 @@ const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 
 const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'Rain' }] }
 
 const thinking = completion({
-    choices: [
-      {
-        index: 0,
-        message: {
-          ...{ role: 'assistant', content: null, reasoning_content: 'I look it up.' },
-          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Bern"}' } }],
-        },
-        finish_reason: 'tool_calls',
+  choices: [
+    {
+      index: 0,
+      message: {
+        ...{ role: 'assistant', content: null, reasoning_content: 'I look it up.' },
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Bern"}' } }],
       },
-    ],
-  })
+      finish_reason: 'tool_calls',
+    },
+  ],
+})
 /** A vendor of Chat that thinks and calls the tool. */
-const thinker = async () =>
-  (await answeringUpstream(thinking)).url
+const thinker = async () => (await answeringUpstream(thinking)).url
 
 anyDatabase('a conversation in Messages that another vendor answered', (_fresh, kind) => {
   const sharedStage = sharedStages(kind)

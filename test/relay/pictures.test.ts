@@ -8,7 +8,7 @@ import { scaledByLoad } from '../helpers/scaled-by-load.ts'
 import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
 import { directStage, openLoopback, sharedDirectStages } from './direct-stage.ts'
-import { ask as askWith, eventually, httpUpstream, post, type ProgrammedReply, settledCharges, stage } from './stage.ts'
+import { ask as askWith, eventually, httpUpstream, type ProgrammedReply, post, settledCharges, stage } from './stage.ts'
 
 const generations = '/v1/images/generations'
 const unitsOfDollar = 500_000
@@ -245,7 +245,9 @@ anyDatabase('images', (_fresh, kind) => {
     const { server, token } = await stage(kind, url, { channel: { type: 24, models: 'gemini-image' } })
     await setOptions(server, { ModelPrice: { 'gemini-image': 0.04 } })
     const leaving = new AbortController()
-    const gone = post(server, token.key, { model: 'gemini-image', prompt: 'a lock', n: 8 }, generations, { signal: leaving.signal })
+    const gone = post(server, token.key, { model: 'gemini-image', prompt: 'a lock', n: 8 }, generations, {
+      signal: leaving.signal,
+    })
     await eventually('five calls are open', () => open === 5)
     leaving.abort()
     await expect(gone).rejects.toThrow()

@@ -11,8 +11,7 @@ import { ask, chat, eventually, model } from './stage.ts'
 type LogPage = { items: Log[]; channel_names: Record<string, string> }
 
 const keys = ['upstream-key-one-01', 'upstream-key-two-02', 'upstream-key-three-03'] as const
-const retries = (server: TestServer, times: number) =>
-  setOptions(server, { RetryTimes: times })
+const retries = (server: TestServer, times: number) => setOptions(server, { RetryTimes: times })
 const keyOf = ({ headers }: Entry) => headers.authorization?.replace('Bearer ', '') ?? ''
 const lastInfo = async (server: TestServer) => JSON.parse((await books(server)).logs.at(-1)?.other ?? '{}').admin_info
 

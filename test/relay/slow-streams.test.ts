@@ -14,8 +14,7 @@ describe('a slow stream', () => {
       return { words: 4 }
     })
     const { server, token, ask } = await stage('sqlite', upstream.url, { channel: { type: 43 }, server: { now } })
-    const begin = (body: object, path = '/v1/chat/completions') =>
-      post(server, token.key, body, path)
+    const begin = (body: object, path = '/v1/chat/completions') => post(server, token.key, body, path)
     const messages = [{ role: 'user', content: 'one two three' }]
     const contents = [{ role: 'user', parts: [{ text: 'one two three' }] }]
     const answering = ask(chat())

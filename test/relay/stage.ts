@@ -82,7 +82,7 @@ export interface Heard {
   readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  readonly bytes: Buffer
+  readonly bytes: Buffer<ArrayBuffer>
   /** The parsed JSON; an empty object for any other content. */
   readonly body: Record<string, unknown>
 }

@@ -9,7 +9,19 @@ import { testLogger } from '../helpers/logger.ts'
 import { otlpCollector } from '../helpers/otlp.ts'
 import { addChannel, setOptions } from '../helpers/seed.ts'
 import { answering, caller, live, realtimeUpstream } from './realtime-stage.ts'
-import { answeringUpstream, ask, chat, completion, event, eventually, httpUpstream, model, piece, stage, upstreamKey } from './stage.ts'
+import {
+  answeringUpstream,
+  ask,
+  chat,
+  completion,
+  event,
+  eventually,
+  httpUpstream,
+  model,
+  piece,
+  stage,
+  upstreamKey,
+} from './stage.ts'
 
 const usage = {
   prompt_tokens: 11,

@@ -16,7 +16,9 @@ type Reply = { body: string | object; type?: string; status?: number }
 async function upstream(answerTo: (asked: Heard, number: number) => Reply) {
   const { url, heard: asked } = await answeringUpstream((one, number) => {
     const { body, ...more } = answerTo(one, number)
-    return typeof body === 'string' ? { bytes: body, type: 'text/event-stream', size: 41, ...more } : { json: body, size: 41, ...more }
+    return typeof body === 'string'
+      ? { bytes: body, type: 'text/event-stream', size: 41, ...more }
+      : { json: body, size: 41, ...more }
   })
   return { url, asked }
 }

@@ -4,8 +4,8 @@ import { startServer, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import { type DatabaseKind, freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
-import { startTaskPeer, type TaskPeer } from '../helpers/task-peer.ts'
 import { setOptions } from '../helpers/seed.ts'
+import { startTaskPeer, type TaskPeer } from '../helpers/task-peer.ts'
 import { spentBy } from '../tasks/stage.ts'
 
 /** Processes that are killed, and thousands of reports at a time. Built files are needed: `npm run build`. */

@@ -5,7 +5,7 @@ import { freshDatabase, type TestDatabase } from '../helpers/databases.ts'
 import { type ServerProcess, startProcess } from '../helpers/process.ts'
 import { memoryGrowth as memoryGrowthOfProcess } from '../helpers/process-memory.ts'
 import { setOptions } from '../helpers/seed.ts'
-import { httpUpstream, post, requestBytes, speak, upstreamKey } from '../relay/stage.ts'
+import { httpUpstream, requestBytes, speak, upstreamKey } from '../relay/stage.ts'
 import { bodyOf, type FormatPair, formatPairs, paths, post, readAnswer, streams, wholeOf } from '../relay/trust-stage.ts'
 
 // The memory cost of the cases of docs/reference/trust-cases.md, measured on a separate server process.
@@ -102,7 +102,11 @@ describe.runIf(process.platform === 'linux')('memory', () => {
     await addChannel('openai', url, 'speech')
     let heard = 0
     const grown = await memoryGrowth(async () => {
-      const response = await post(server, key, { model: 'speech', input: 'hi', voice: 'alloy' }, '/v1/audio/speech')
+      const response = await fetch(`${server.url}/v1/audio/speech`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'speech', input: 'hi', voice: 'alloy' }),
+      })
       expect([response.status, response.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
       const listen = async () => {
         // The DOM types do not declare a body as iterable.

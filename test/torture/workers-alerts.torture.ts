@@ -3,10 +3,10 @@ import type { Delivery } from '../../src/contract/entities/destination.ts'
 import { freshDatabase } from '../helpers/databases.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { startProcess } from '../helpers/process.ts'
+import { setOptions } from '../helpers/seed.ts'
 import { startSmtpServer } from '../helpers/smtp-server.ts'
 import { startFakeUpstream } from '../helpers/upstream.ts'
 import { allServe, killOne } from '../helpers/workers.ts'
-import { setOptions } from '../helpers/seed.ts'
 import { ask, chat } from '../relay/stage.ts'
 
 // Several nodes in one process are tested in test/alerts; here they are processes of one start, and one of them dies.

@@ -1,5 +1,5 @@
-import { readJson } from '../../base/lib/bytes/read-json.ts'
 import type { Row } from '../../base/db/schema.ts'
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { withoutOperatorDetails } from '../../base/lib/log/operator-details.ts'
 import type { Core } from '../../base/options/core.ts'
 import { imagePath } from './links.ts'

@@ -1,6 +1,6 @@
-import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import { createHash } from 'node:crypto'
 import type { OptionValues } from '../../../contract/options/index.ts'
+import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import { sameSecret } from '../../base/lib/secrets/secrets.ts'
 
 /**

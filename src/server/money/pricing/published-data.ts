@@ -1,6 +1,6 @@
-import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { z } from 'zod'
 import type { Text } from '../../../contract/text.ts'
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { pricesIn } from './price-times.ts'
 import { entryAt, type MatchLogic, type PriceEntry, type PriceVendors } from './vendor-prices.ts'
 

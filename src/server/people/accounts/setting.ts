@@ -1,5 +1,5 @@
-import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import type { Language } from '../../../contract/text.ts'
+import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import type { Core } from '../../base/options/core.ts'
 
 /** A user's own settings, stored as JSON in `users.setting`. Members of other programs are preserved. */

@@ -1,6 +1,6 @@
-import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { z } from 'zod'
 import type { Release } from '../../../contract/entities/system.ts'
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { fail } from '../../base/lib/failure.ts'
 import { callConfigured, type UpstreamAgents } from '../../base/lib/net/http-client.ts'
 import { CallFailure, type Reply } from '../../base/lib/net/upstream-http/exchange.ts'

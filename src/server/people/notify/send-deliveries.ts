@@ -1,6 +1,6 @@
-import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { type DeliveryAnswer, destinationStatus } from '../../../contract/entities/destination.ts'
 import type { Row } from '../../base/db/schema.ts'
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { AppError, fail } from '../../base/lib/failure.ts'
 import { redact } from '../../base/lib/log/logger.ts'
 import { CallFailure } from '../../base/lib/net/upstream-http/exchange.ts'

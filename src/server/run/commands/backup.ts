@@ -1,9 +1,9 @@
-import { messageOf } from '../../base/lib/failure.ts'
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { writeBackup } from '../../base/db/backup.ts'
 import { noteBackup } from '../../base/db/last-backup.ts'
 import { openDatabase } from '../../base/db/open.ts'
+import { messageOf } from '../../base/lib/failure.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
 import { interruptible, prepareToRead, progress, readServerEnv, reporting } from './command.ts'
 

@@ -1,6 +1,6 @@
-import { messageOf } from '../../base/lib/failure.ts'
 import { Command } from 'commander'
 import { type Env, readEnv } from '../../base/env.ts'
+import { messageOf } from '../../base/lib/failure.ts'
 import { version } from '../../base/lib/process/version.ts'
 import { type Check, failed } from './check.ts'
 import { checkInstallation } from './check-installation.ts'

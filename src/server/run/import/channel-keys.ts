@@ -1,5 +1,5 @@
-import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import type { Family } from './families.ts'
 import type { SourceRow } from './source-row.ts'
 

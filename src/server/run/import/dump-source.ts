@@ -1,9 +1,9 @@
-import { messageOf } from '../../base/lib/failure.ts'
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { openSqlite } from '../../base/db/sqlite-file.ts'
+import { messageOf } from '../../base/lib/failure.ts'
 import { type Part, partsOf } from './dump-statements.ts'
 import {
   type Beginning,

@@ -1,7 +1,7 @@
-import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { z } from 'zod'
 import type { ChannelJob } from '../../../contract/entities/channel.ts'
 import { channelStatus } from '../../../contract/entities/channel-status.ts'
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import type { Core } from '../../base/options/core.ts'
 import { runLease } from './runner.ts'
 

@@ -1,5 +1,5 @@
-import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import { type QualityQuestion, readTools } from '../../../contract/entities/quality-check.ts'
+import { isObject, readJson } from '../../base/lib/bytes/read-json.ts'
 import { outputLimitMember } from '../../gateway/protocols/openai-chat/models.ts'
 import type { JsonObject } from '../../gateway/protocols/wire-format.ts'
 import { callForSite } from '../../gateway/relay/models/site-call.ts'

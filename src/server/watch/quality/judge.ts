@@ -1,6 +1,6 @@
-import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { Expectation, FaultReason, QualityFault } from '../../../contract/entities/quality-check.ts'
+import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { matchesName } from '../../gateway/channels/row/match-name.ts'
 import { isObject } from '../../gateway/protocols/wire-format.ts'
 import type { Answer } from './answer.ts'

@@ -1,5 +1,5 @@
-import { isObject, readJson } from './read-json.ts'
 import { type AwsMessage, AwsMessages } from './aws-event-stream.ts'
+import { isObject, readJson } from './read-json.ts'
 import { toByteText } from './sse.ts'
 
 /**

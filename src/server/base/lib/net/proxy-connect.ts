@@ -1,6 +1,6 @@
-import { messageOf } from '../failure.ts'
 import { request } from 'node:http'
 import { isIP, type Socket } from 'node:net'
+import { messageOf } from '../failure.ts'
 import { setActiveTimeout } from '../time/active-time.ts'
 import { type Connector, type ConnectTarget, newConnector } from './connect.ts'
 import type { ProxyOf } from './environment-proxy.ts'

@@ -264,8 +264,7 @@ async function attemptStream(
     await withdrawResponse(app, attempt)
     return { failure }
   }
-  if (!(await isLeftOpen(app, attempt)))
-    await settle(app, attempt, await endingOf(request, arrived, brokenOffBy(failure)))
+  if (!(await isLeftOpen(app, attempt))) await settle(app, attempt, await endingOf(request, arrived, brokenOffBy(failure)))
   call.sendError(failure.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes }), (facts) =>
     reply.interceptor.writeError?.(facts),
   )

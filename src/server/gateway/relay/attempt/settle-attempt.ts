@@ -27,7 +27,11 @@ export type SettleParts = Pick<
   }
 
 /** What a complete reply is charged for. A repetition that the vendor sends for free costs what it reports: nothing. */
-export function endOf(request: AttemptState['request'], partial: PartialReply, exchange: Running | undefined): Promise<Ending> | Ending {
+export function endOf(
+  request: AttemptState['request'],
+  partial: PartialReply,
+  exchange: Running | undefined,
+): Promise<Ending> | Ending {
   const { usage } = partial
   return exchange?.isFreeRepetition && usage ? { usage, isEstimated: false } : endingOf(request, partial)
 }
