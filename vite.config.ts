@@ -48,10 +48,9 @@ function chunks() {
     room('page', 'empty|notice|page-header|panel'),
     room('list', 'listing'),
   ].join('|')
-  const lists = [
-    room('list', 'column-chooser|data-|filtered-empty|list|pager|row-|time-range'),
-    room('form', 'date-time'),
-  ].join('|')
+  const lists = [room('list', 'column-chooser|data-|filtered-empty|list|pager|row-|time-range'), room('form', 'date-time')].join(
+    '|',
+  )
   return [
     { name: 'base', tags: ['$initial' as const], priority: 5 },
     {

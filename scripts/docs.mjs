@@ -3,8 +3,8 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { buildWhenStale } from './build.mjs'
+import { dialects, repeats, clients as retryingClients, toldFailures } from './lib/client-retries.mjs'
 import { installWhenNeeded } from './lib/install.mjs'
-import { clients as retryingClients, dialects, repeats, toldFailures } from './lib/client-retries.mjs'
 import { root } from './lib/process.mjs'
 
 await installWhenNeeded()
@@ -21,7 +21,10 @@ const { families } = await import('../dist/server/gateway/protocols/model-famili
 const { providers } = await import('../dist/server/gateway/providers/index.js')
 const { messagesHosts } = await import('../dist/server/gateway/providers/messages-hosts.js')
 
-const retryModules = ['base/lib/failure', ...['error-body', 'error-dialect', 'upstream-failures'].map((name) => `gateway/protocols/${name}`)]
+const retryModules = [
+  'base/lib/failure',
+  ...['error-body', 'error-dialect', 'upstream-failures'].map((name) => `gateway/protocols/${name}`),
+]
 const toldFailuresOf = await Promise.all(retryModules.map((name) => import(`../dist/server/${name}.js`)))
 
 const files = {
@@ -100,7 +103,10 @@ function environment() {
 function envExample() {
   const defaults = readEnv({})
   const parts = Object.entries(envSchema.shape).map(
-    ([name, schema]) => `${wrapped(schema.description, 100).map((line) => `# ${line}\n`).join('')}#${name}=${defaults[name]}\n`,
+    ([name, schema]) =>
+      `${wrapped(schema.description, 100)
+        .map((line) => `# ${line}\n`)
+        .join('')}#${name}=${defaults[name]}\n`,
   )
   return `# Written by \`npm run docs\` from the declarations. Copy this file to .env, and take away the # before what you change: the server and its
 # commands read .env in the folder in which they start. Settings of the environment go before.
@@ -160,7 +166,9 @@ function channelTypes() {
 
 function hostsAndMembers() {
   const hosts = messagesHosts.map((host) => {
-    const tools = Object.entries(host.toolMembers).map(([member, beta]) => `${code(member)} ${beta ? `only with ${code(beta)}` : 'never'}`)
+    const tools = Object.entries(host.toolMembers).map(
+      ([member, beta]) => `${code(member)} ${beta ? `only with ${code(beta)}` : 'never'}`,
+    )
     const types = host.types.map((id) => `${id} ${code(providers.find((provider) => provider.id === id).key)}`)
     return [
       `### ${host.name}\n`,
@@ -232,7 +240,9 @@ function retryWords() {
   const deviating = (client, isWanted) => {
     const those = failures.flatMap(({ kind, isLasting, told }) => {
       const places = told
-        .filter((error) => client.dialects.includes(error.dialect) && isLasting === isWanted && repeats(client, error) === isWanted)
+        .filter(
+          (error) => client.dialects.includes(error.dialect) && isLasting === isWanted && repeats(client, error) === isWanted,
+        )
         .map(({ dialect, place }) => `${dialectNames[dialect]}${place === 'stream' ? ' in a stream' : ''}`)
       return places.length > 0 ? [`${kind} (${places.join('; ')})`] : []
     })

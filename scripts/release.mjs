@@ -19,7 +19,10 @@ const [version = ''] = positionals
 const folder = join(root, 'dist/release')
 const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim()
 const read = (name) => readFile(join(root, name), 'utf8')
-const sha256 = async (path) => createHash('sha256').update(await readFile(path)).digest('hex')
+const sha256 = async (path) =>
+  createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
 
 await installWhenNeeded()
 await buildWhenStale({ only: ['server'] })
@@ -66,7 +69,9 @@ git('commit', '--quiet', '--all', '--message', `release: ${version}`)
 execFileSync('git', ['tag', '--annotate', `v${version}`, '--cleanup=verbatim', '--file=-'], { cwd: root, input: notes })
 await writeProvenance()
 if (values.publish) git('push', publication.repository, 'main', `v${version}`)
-console.log([`Released v${version}. Left to a person:`, ...left.slice(values.publish ? 1 : 0).map((step) => `- ${step}`)].join('\n'))
+console.log(
+  [`Released v${version}. Left to a person:`, ...left.slice(values.publish ? 1 : 0).map((step) => `- ${step}`)].join('\n'),
+)
 
 async function setVersion() {
   await writeFile(join(root, 'VERSION'), `${version}\n`)

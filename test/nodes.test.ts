@@ -56,7 +56,11 @@ const settingsMs = 2000
 it('a node that stops leaves the list of nodes at once', async () => {
   const listed = async () => (await a.call<SystemInfo>('GET /api/system/')).nodes.map(({ name }) => name)
   const third = await startServer('postgres', { database: a.database })
-  await third.app.db.insertInto('nodes').values(nodeRow(third)).onConflict((on) => on.doNothing()).execute()
+  await third.app.db
+    .insertInto('nodes')
+    .values(nodeRow(third))
+    .onConflict((on) => on.doNothing())
+    .execute()
   expect(await listed()).toContain(third.app.node)
   await third.stop()
   expect(await listed()).not.toContain(third.app.node)

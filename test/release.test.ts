@@ -74,7 +74,11 @@ describe.runIf(isTorture)('`npm run release` in a clone', () => {
     const before = sectionOf(read('CHANGELOG.md'), unreleased)
     expect(release('99.0.0', '--write')).toMatchObject({ status: 0 })
 
-    expect([git('status', '--porcelain'), git('log', '-1', '--format=%s'), git('describe')]).toEqual(['', 'release: 99.0.0', 'v99.0.0'])
+    expect([git('status', '--porcelain'), git('log', '-1', '--format=%s'), git('describe')]).toEqual([
+      '',
+      'release: 99.0.0',
+      'v99.0.0',
+    ])
     expect(git('tag', '--list', '--format=%(contents)', 'v99.0.0')).toBe(`## 99.0.0\n\n${before}`)
     expect([read('VERSION'), JSON.parse(read('package.json')).version, JSON.parse(read('package-lock.json')).version]).toEqual([
       '99.0.0\n',

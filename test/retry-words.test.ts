@@ -67,7 +67,9 @@ describe('an error after which the same request may succeed', () => {
 
   it('is repeated in a stream by the agents that repeat streams', () => {
     const agents = ['opencode, Kilo Code', 'pi', 'Codex']
-    expect(givenUp.filter(({ client, error }) => error.place === 'stream' && agents.includes(client.name)).map(nameOf)).toEqual([])
+    expect(givenUp.filter(({ client, error }) => error.place === 'stream' && agents.includes(client.name)).map(nameOf)).toEqual(
+      [],
+    )
     const openai = givenUp.filter(({ error }) => error.place === 'stream' && error.dialect === 'openai')
     expect(openai.filter(({ client }) => !silent.includes(client.name)).map(nameOf)).toEqual([])
     const cut = givenUp.filter(({ client, failure: { kind } }) => kind === 'interrupted' && client.name === 'Continue CLI')

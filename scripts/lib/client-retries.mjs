@@ -34,8 +34,16 @@ const own = [
  */
 export function toldFailures(server) {
   const failures = [
-    ...Object.keys(server.upstreamFailures).map((kind) => ({ kind, error: server.failureError(kind), places: ['whole', 'stream'] })),
-    ...['context-too-long', 'content-filtered'].map((kind) => ({ kind, error: refused(server, kind), places: ['whole', 'stream'] })),
+    ...Object.keys(server.upstreamFailures).map((kind) => ({
+      kind,
+      error: server.failureError(kind),
+      places: ['whole', 'stream'],
+    })),
+    ...['context-too-long', 'content-filtered'].map((kind) => ({
+      kind,
+      error: refused(server, kind),
+      places: ['whole', 'stream'],
+    })),
     ...own.map(([code, params, retryAfter]) => ({
       kind: retryAfter > 120 ? `${code}, for hours` : code,
       error: server.ownError(new server.AppError(code, params), { retryAfter: retryAfter ?? 0 }),

@@ -1,4 +1,4 @@
-export interface Publication {
+interface Publication {
   readonly homepage: string
   readonly repository: string
   readonly contact: string

@@ -9,9 +9,11 @@ it('every action that the server records has a sentence', () => {
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /(?<!\.test)\.ts$/.test(path))
   const recorded = new Set(
     sources.flatMap((path) =>
-      [...readFileSync(new URL(path, folder), 'utf8').matchAll(/action:[^\n]*?'([a-z_-]+\.[a-z_-]+)'(?:[^\n]*?'([a-z_-]+\.[a-z_-]+)')?/g)].flatMap(
-        ([, one, other]) => [one ?? '', ...(other ? [other] : [])],
-      ),
+      [
+        ...readFileSync(new URL(path, folder), 'utf8').matchAll(
+          /action:[^\n]*?'([a-z_-]+\.[a-z_-]+)'(?:[^\n]*?'([a-z_-]+\.[a-z_-]+)')?/g,
+        ),
+      ].flatMap(([, one, other]) => [one ?? '', ...(other ? [other] : [])]),
     ),
   )
   expect(recorded.size).toBeGreaterThan(30)

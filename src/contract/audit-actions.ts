@@ -130,7 +130,7 @@ export function auditSentence(
 }
 
 /** A member that an action changed; '' stands for none. */
-export interface AuditedChange {
+interface AuditedChange {
   readonly name: string
   readonly before: string
   readonly after: string

@@ -7,8 +7,8 @@ import { parseSearch, writeSearch } from './lib/search-params.ts'
 import { currentUser, onSessionExpired, useMay } from './lib/session.ts'
 import { NoPermission, NotFound } from './screens/not-found/index.tsx'
 import { screens } from './screens.ts'
-import { ErrorView } from './ui/page/error-view.tsx'
 import { requestReauthentication } from './ui/account/reauthentication.tsx'
+import { ErrorView } from './ui/page/error-view.tsx'
 import { Shell } from './ui/shell/shell.tsx'
 
 /** Turns the table of screens into routes: each is loaded on demand and opens only for permitted roles. */

@@ -63,7 +63,11 @@ it.each(
   const say = words[look.language]
   const { page, problems } = await stage.open('root', { ...look, height: 900 })
   await go(page, '/detail')
-  await page.getByRole('img', { name: /^(消耗分布|Usage over time)/ }).locator('path').first().waitFor()
+  await page
+    .getByRole('img', { name: /^(消耗分布|Usage over time)/ })
+    .locator('path')
+    .first()
+    .waitFor()
   await page.getByText(say.byUser, { exact: true }).click()
   await page.getByText(say.tokens, { exact: true }).first().click()
   await page.waitForURL(/by=user/)

@@ -2,7 +2,16 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { documentedCommands } from '../helpers/documented-commands.ts'
 import { model } from '../relay/stage.ts'
-import { docker, furnish, inspect, isReady, newProject, type Project, type ReachableUpstream, startReachableUpstream } from './docker.ts'
+import {
+  docker,
+  furnish,
+  inspect,
+  isReady,
+  newProject,
+  type Project,
+  type ReachableUpstream,
+  startReachableUpstream,
+} from './docker.ts'
 
 /** compose.yaml, one node with SQLite: started by the commands of install.md and replaced by those of upgrade.md. */
 

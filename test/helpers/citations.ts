@@ -24,7 +24,15 @@ export function citingFiles(): Source[] {
       posix.join(folder, path.replaceAll('\\', '/')),
     ),
   )
-  const top = ['README.md', 'README.zh-CN.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'Dockerfile', 'compose.yaml', 'compose.cluster.yaml']
+  const top = [
+    'README.md',
+    'README.zh-CN.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    'Dockerfile',
+    'compose.yaml',
+    'compose.cluster.yaml',
+  ]
   return [...folders, ...top]
     .filter((path) => /\.(tsx?|mjs|mts|md|yaml|conf)$|Dockerfile/.test(path) && !path.includes('/fixtures/'))
     .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }))

@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest'
 import { eventsIn } from '../../src/server/base/lib/bytes/sse.ts'
 import { AppError } from '../../src/server/base/lib/failure.ts'
-import type { Codec, EventReader, Inbound, Quirks, ReadContext, RequestContext } from '../../src/server/gateway/protocols/codec.ts'
+import type {
+  Codec,
+  EventReader,
+  Inbound,
+  Quirks,
+  ReadContext,
+  RequestContext,
+} from '../../src/server/gateway/protocols/codec.ts'
 import type { Dialogue } from '../../src/server/gateway/protocols/dialogue.ts'
 import type { Format } from '../../src/server/gateway/protocols/format.ts'
 import { formats } from '../../src/server/gateway/protocols/index.ts'

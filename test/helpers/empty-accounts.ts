@@ -15,7 +15,14 @@ export const emptyAccounts: readonly VendorError[] = [
     param: null,
     code: 'insufficient_quota',
   }),
-  { vendor: 'Anthropic', status: 400, body: { type: 'error', error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the Anthropic API.' } } },
+  {
+    vendor: 'Anthropic',
+    status: 400,
+    body: {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'Your credit balance is too low to access the Anthropic API.' },
+    },
+  },
   error('DeepSeek', 402, { message: 'Insufficient Balance', type: 'unknown_error', param: null, code: 'invalid_request_error' }),
   error('OpenRouter', 402, {
     message: 'Insufficient credits. Add more using https://openrouter.ai/settings/credits',
@@ -27,7 +34,11 @@ export const emptyAccounts: readonly VendorError[] = [
     code: 402,
   }),
   error('OpenRouter, the limit of a key', 403, { message: 'Key limit exceeded (total limit).', code: 403 }),
-  { vendor: 'SiliconFlow', status: 403, body: { code: 30001, message: 'Sorry, your account balance is insufficient', data: null } },
+  {
+    vendor: 'SiliconFlow',
+    status: 403,
+    body: { code: 30001, message: 'Sorry, your account balance is insufficient', data: null },
+  },
   error('Alibaba', 400, {
     message: 'Access denied, please make sure your account is in good standing.',
     type: 'Arrearage',
@@ -56,7 +67,8 @@ export const emptyAccounts: readonly VendorError[] = [
     status: 429,
     body: {
       code: 'Some resource has been exhausted',
-      error: 'Your team 1 has either used all available credits or reached its monthly spending limit. To continue making API requests, please purchase more credits or raise your spending limit.',
+      error:
+        'Your team 1 has either used all available credits or reached its monthly spending limit. To continue making API requests, please purchase more credits or raise your spending limit.',
     },
   },
   {
@@ -67,8 +79,16 @@ export const emptyAccounts: readonly VendorError[] = [
       error: "Your newly created teams doesn't have any credits yet. You can purchase credits on https://console.x.ai/team/1.",
     },
   },
-  { vendor: 'MiniMax', status: 200, body: { id: 'x', choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } } },
-  { vendor: 'MiniMax in Messages', status: 429, body: { type: 'error', error: { type: 'insufficient_balance_error', message: 'insufficient balance (1008)' } } },
+  {
+    vendor: 'MiniMax',
+    status: 200,
+    body: { id: 'x', choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } },
+  },
+  {
+    vendor: 'MiniMax in Messages',
+    status: 429,
+    body: { type: 'error', error: { type: 'insufficient_balance_error', message: 'insufficient balance (1008)' } },
+  },
   error('A site of the family', 403, {
     message: '用户额度不足, 剩余额度: ＄-0.000002 (request id: 2026)',
     type: 'new_api_error',
@@ -87,7 +107,8 @@ export const emptyAccounts: readonly VendorError[] = [
 /** A model or a request of this size is refused, while the account still serves others. */
 export const limitedAccounts: readonly VendorError[] = [
   error('OpenRouter', 402, {
-    message: 'This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 30104.',
+    message:
+      'This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford 30104.',
     code: 402,
   }),
   error('Alibaba', 403, {

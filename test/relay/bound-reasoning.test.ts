@@ -17,8 +17,10 @@ interface Sent {
 }
 
 function sealsIn({ messages = [], input = [] }: Sent): string[] {
-  const items: readonly (string | Sealed)[] = [...messages.flatMap(({ content }) => content), ...input]
-  return items.flatMap((item) => (typeof item === 'string' ? [] : (item.signature ?? item.encrypted_content ?? [])))
+  const items = [...messages.map(({ content }) => content), input].flatMap((content) =>
+    typeof content === 'string' ? [] : content,
+  )
+  return items.flatMap(({ signature, encrypted_content }) => signature ?? encrypted_content ?? [])
 }
 
 /**

@@ -46,27 +46,33 @@ describe('Claude Code', () => {
   it.each([
     ['a bearer token', (key: string) => ({ authorization: `Bearer ${key}` })],
     ['a key of a helper', (key: string) => ({ 'x-api-key': key })],
-  ])('[240] finds the models of the gateway with %s, without a redirect, in the shape of Anthropic', async (_credential, credentialOf) => {
-    const { server, token } = await sharedStage('http://127.0.0.1:9', { type: 14, models: claude })
-    await addChannel(server, { url: 'http://127.0.0.1:9', models: model })
-    const list = async (query: string) => {
-      const headers = { 'user-agent': 'claude-code/2.1.330', ...credentialOf(token.key) }
-      const response = await fetch(`${server.url}/v1/models?${query}`, { headers, redirect: 'error' })
-      return { status: response.status, body: await response.json() }
-    }
-    const { status, body } = await list('limit=1000')
-    const row = (id: string) => ({ type: 'model', id, display_name: id, created_at: expect.stringMatching(/^\d{4}-.*Z$/) })
-    expect(status).toBe(200)
-    expect(body).toMatchObject({ data: [row(claude), row(model)], has_more: false, first_id: claude, last_id: model })
-    expect((await list('limit=1')).body).toMatchObject({ data: [row(claude)], has_more: true, last_id: claude })
-    expect((await list(`limit=1000&after_id=${claude}`)).body).toMatchObject({ data: [row(model)], has_more: false })
-  })
+  ])(
+    '[240] finds the models of the gateway with %s, without a redirect, in the shape of Anthropic',
+    async (_credential, credentialOf) => {
+      const { server, token } = await sharedStage('http://127.0.0.1:9', { type: 14, models: claude })
+      await addChannel(server, { url: 'http://127.0.0.1:9', models: model })
+      const list = async (query: string) => {
+        const headers = { 'user-agent': 'claude-code/2.1.330', ...credentialOf(token.key) }
+        const response = await fetch(`${server.url}/v1/models?${query}`, { headers, redirect: 'error' })
+        return { status: response.status, body: await response.json() }
+      }
+      const { status, body } = await list('limit=1000')
+      const row = (id: string) => ({ type: 'model', id, display_name: id, created_at: expect.stringMatching(/^\d{4}-.*Z$/) })
+      expect(status).toBe(200)
+      expect(body).toMatchObject({ data: [row(claude), row(model)], has_more: false, first_id: claude, last_id: model })
+      expect((await list('limit=1')).body).toMatchObject({ data: [row(claude)], has_more: true, last_id: claude })
+      expect((await list(`limit=1000&after_id=${claude}`)).body).toMatchObject({ data: [row(model)], has_more: false })
+    },
+  )
 
   it("gets Anthropic's error for a key that is not known, also where it looks for models", async () => {
     const { server } = await sharedStage('http://127.0.0.1:9', { type: 14, models: claude })
     const headers = { 'user-agent': 'claude-code/2.1.330', authorization: 'Bearer sk-unknown' }
     const response = await fetch(`${server.url}/v1/models?limit=1000`, { headers, redirect: 'error' })
-    expect([response.status, await response.json()]).toMatchObject([401, { type: 'error', error: { type: 'authentication_error' } }])
+    expect([response.status, await response.json()]).toMatchObject([
+      401,
+      { type: 'error', error: { type: 'authentication_error' } },
+    ])
   })
 
   it('[28] has its version, betas, query and unknown headers of Anthropic forwarded, and its own headers kept here', async () => {
@@ -80,7 +86,12 @@ describe('Claude Code', () => {
       'anthropic-beta': beta,
       'anthropic-client-platform': 'cli',
     })
-    for (const own of ['x-app', 'x-claude-code-session-id', 'x-claude-code-agent-id', 'anthropic-dangerous-direct-browser-access'])
+    for (const own of [
+      'x-app',
+      'x-claude-code-session-id',
+      'x-claude-code-agent-id',
+      'anthropic-dangerous-direct-browser-access',
+    ])
       expect(headers).not.toHaveProperty(own)
   })
 

@@ -13,7 +13,12 @@ const stageOf = sharedDirectStages('sqlite', {
 
 const questions = [
   { type: 'predicate', name: 'urgent', instructions: 'The customer is in a hurry.' },
-  { type: 'choice', name: 'topic', instructions: 'The topic.', choices: [{ value: 'bill' }, { value: false, description: 'None' }] },
+  {
+    type: 'choice',
+    name: 'topic',
+    instructions: 'The topic.',
+    choices: [{ value: 'bill' }, { value: false, description: 'None' }],
+  },
   { type: 'score', instructions: 'The mood.', levels: [{ label: 'bad' }, { label: 'fair' }, { label: 'good' }] },
 ]
 const request = (more: object = {}) => ({ model: 'asked', input: 'Charged twice!', questions, ...more })
@@ -157,7 +162,11 @@ describe('decisions of another model', () => {
   })
 
   it.each<[string, string, unknown]>([
-    ['an empty list declines one question', JSON.stringify({ q1: [], q2: [0, 0], q3: [1, 0, 0] }), ['refusal', 'refusal', 'score']],
+    [
+      'an empty list declines one question',
+      JSON.stringify({ q1: [], q2: [0, 0], q3: [1, 0, 0] }),
+      ['refusal', 'refusal', 'score'],
+    ],
     ['a fence around the JSON is left out', `\`\`\`json\n${decided}\n\`\`\``, ['predicate', 'choice', 'score']],
   ])('%s', async (_, content, types) => {
     const { ask } = await stageOf(() => chatReply(content), { models: 'asked' })
@@ -211,7 +220,11 @@ describe('decisions are refused in words', () => {
     ['without input', { input: undefined }, 'input'],
     ['without questions', { questions: [] }, 'questions'],
     ['with a question of an unknown type', { questions: [{ type: 'box', instructions: 'x' }] }, 'questions[0].type'],
-    ['with one choice', { questions: [{ type: 'choice', instructions: 'x', choices: [{ value: 'a' }] }] }, 'questions[0].choices'],
+    [
+      'with one choice',
+      { questions: [{ type: 'choice', instructions: 'x', choices: [{ value: 'a' }] }] },
+      'questions[0].choices',
+    ],
     ['with more than 400 questions', { questions: Array(401).fill(questions[0]) }, 'questions'],
   ])('%s', async (_, more, field) => {
     const { ask, heard } = await stageOf(() => chatReply(decided), { models: 'asked' })

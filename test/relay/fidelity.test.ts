@@ -158,13 +158,16 @@ describe('a reply of Chat with calls that its host ends by stop', () => {
   it.each([
     ['whole', false, whole, 'application/json'],
     ['streamed', true, streamed, 'text/event-stream'],
-  ] as const)('[51] [264] ends by tool_calls when it is %s, and by its own bytes for a strict token', async (_, stream, text, type) => {
-    const { server, ask: askPlain } = await sharedStage(await answering(text, type))
-    const plain = await askPlain(chat({ ...asked, stream }))
-    expect(plain.text).toBe(text.replace('"finish_reason":"stop"', '"finish_reason":"tool_calls"'))
-    const strict = await addToken(server, { strict_translation: true })
-    expect((await ask(server, strict.key, chat({ ...asked, stream }))).text).toBe(text)
-  })
+  ] as const)(
+    '[51] [264] ends by tool_calls when it is %s, and by its own bytes for a strict token',
+    async (_, stream, text, type) => {
+      const { server, ask: askPlain } = await sharedStage(await answering(text, type))
+      const plain = await askPlain(chat({ ...asked, stream }))
+      expect(plain.text).toBe(text.replace('"finish_reason":"stop"', '"finish_reason":"tool_calls"'))
+      const strict = await addToken(server, { strict_translation: true })
+      expect((await ask(server, strict.key, chat({ ...asked, stream }))).text).toBe(text)
+    },
+  )
 
   it.each([
     ['a whole reply to a stream', true, whole, 'application/json'],

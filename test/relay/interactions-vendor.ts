@@ -44,11 +44,19 @@ export async function interactionsVendor({ next = () => 'in_progress', more = {}
   const streamOf = (made: Stored): string[] => {
     const { steps: _, ...whole } = { steps, ...objectOf(made) }
     return [
-      interactionEvent({ event_type: 'interaction.created', interaction: { ...whole, usage: undefined, status: 'in_progress' }, event_id: 'e0' }),
+      interactionEvent({
+        event_type: 'interaction.created',
+        interaction: { ...whole, usage: undefined, status: 'in_progress' },
+        event_id: 'e0',
+      }),
       interactionEvent({ event_type: 'step.start', index: 0, step: { type: 'model_output' }, event_id: 'e1' }),
       interactionEvent({ event_type: 'step.delta', index: 0, delta: { type: 'text', text: 'Rye.' }, event_id: 'e2' }),
       interactionEvent({ event_type: 'step.stop', index: 0, event_id: 'e3' }),
-      interactionEvent({ event_type: 'interaction.completed', interaction: { ...whole, status: 'completed', usage: usual }, event_id: 'e4' }),
+      interactionEvent({
+        event_type: 'interaction.completed',
+        interaction: { ...whole, status: 'completed', usage: usual },
+        event_id: 'e4',
+      }),
       'event: done\ndata: [DONE]\n\n',
     ]
   }
@@ -85,7 +93,11 @@ export async function interactionsVendor({ next = () => 'in_progress', more = {}
     if (request.method === 'DELETE') return json(response, 200, {})
     if (!request.url?.includes('stream=true')) return json(response, 200, objectOf(found))
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    return response.end(streamOf({ ...found, status: 'completed' }).slice(2).join(''))
+    return response.end(
+      streamOf({ ...found, status: 'completed' })
+        .slice(2)
+        .join(''),
+    )
   }
   return { url, asked, streamOf }
 }

@@ -186,7 +186,11 @@ describe('a host of Gemini without interactions', () => {
     })
     const { server, token, ask: send } = await staged(url)
     const made = JSON.parse((await send({ model: gemini, input: 'Which port?' }, path)).text)
-    expect(made).toMatchObject({ id: expect.stringMatching(/^int_/), status: 'completed', steps: [{ content: [{ text: 'Rye.' }] }] })
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^int_/),
+      status: 'completed',
+      steps: [{ content: [{ text: 'Rye.' }] }],
+    })
     expect(asked).toEqual([path, `/v1beta/models/${gemini}:generateContent`])
     expect((await call(server, token.key, `GET ${path}/${made.id}`)).status).toBe(200)
     // 10 tokens of input, and 2 of output at five times, at a ratio of 2.
@@ -212,7 +216,9 @@ describe('listed words', () => {
       for (const text of texts)
         response.write(interactionEvent({ event_type: 'step.delta', index: 0, delta: { type: 'text', text } }))
       response.write(interactionEvent({ event_type: 'step.stop', index: 0 }))
-      response.end(interactionEvent({ event_type: 'interaction.completed', interaction: { ...created, status: 'completed', usage } }))
+      response.end(
+        interactionEvent({ event_type: 'interaction.completed', interaction: { ...created, status: 'completed', usage } }),
+      )
     })
 
   it('in the input of an interaction refuse it', async () => {

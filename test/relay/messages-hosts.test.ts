@@ -33,19 +33,22 @@ const withoutPlatform = `{"model":"${claude}",  "max_tokens":5,"seed_":123456789
 const headers = { 'anthropic-beta': 'context-1m-2025-08-07,files-api-2025-04-14' }
 
 describe('a Messages request that passes through', () => {
-  it.each([25, 26, 35, 43, 48])('[289] [290] loses what the vendor of type %i refuses, by splices of its bytes, with a receipt', async (type) => {
-    const { url, asked } = await vendor()
-    const { server, token } = await sharedStage(url, { type, models: claude })
-    const answer = await ask(server, token.key, sent, '/v1/messages', headers)
-    expect([answer.status, asked[0]?.body]).toEqual([200, withoutPlatform])
-    expect(asked[0]?.betas).toBe(headers['anthropic-beta'])
-    expect(answer.headers.get('x-sluice-dropped')).toBe('service_tier, diagnostics, cache_control.scope')
+  it.each([25, 26, 35, 43, 48])(
+    '[289] [290] loses what the vendor of type %i refuses, by splices of its bytes, with a receipt',
+    async (type) => {
+      const { url, asked } = await vendor()
+      const { server, token } = await sharedStage(url, { type, models: claude })
+      const answer = await ask(server, token.key, sent, '/v1/messages', headers)
+      expect([answer.status, asked[0]?.body]).toEqual([200, withoutPlatform])
+      expect(asked[0]?.betas).toBe(headers['anthropic-beta'])
+      expect(answer.headers.get('x-sluice-dropped')).toBe('service_tier, diagnostics, cache_control.scope')
 
-    const strict = await addToken(server, { strict_translation: true })
-    const refused = await ask(server, strict.key, sent, '/v1/messages', headers)
-    expect([refused.status, asked.length]).toEqual([400, 1])
-    expect(refused.text).toContain('cache_control.scope')
-  })
+      const strict = await addToken(server, { strict_translation: true })
+      const refused = await ask(server, strict.key, sent, '/v1/messages', headers)
+      expect([refused.status, asked.length]).toEqual([400, 1])
+      expect(refused.text).toContain('cache_control.scope')
+    },
+  )
 
   it('loses the betas and unknown members that Bedrock refuses, too', async () => {
     const { url, asked } = await vendor()

@@ -64,7 +64,12 @@ anyDatabase('interactions with models of other vendors', (_fresh, kind) => {
     const { server, token } = await stage(kind, url, { channel })
     const client = clientOf(server, token.key)
     const first = await client.create({ model: claude, input: 'One?', system_instruction: 'Be brief.' })
-    expect(first).toMatchObject({ id: expect.stringMatching(/^int_/), status: 'completed', model: claude, output_text: 'Answer 1.' })
+    expect(first).toMatchObject({
+      id: expect.stringMatching(/^int_/),
+      status: 'completed',
+      model: claude,
+      output_text: 'Answer 1.',
+    })
 
     const events: string[] = []
     let second = ''
@@ -73,7 +78,14 @@ anyDatabase('interactions with models of other vendors', (_fresh, kind) => {
       events.push(event.event_type)
       if (event.event_type === 'interaction.completed') second = event.interaction.id
     }
-    expect(events).toEqual(['interaction.created', 'step.start', 'step.delta', 'step.delta', 'step.stop', 'interaction.completed'])
+    expect(events).toEqual([
+      'interaction.created',
+      'step.start',
+      'step.delta',
+      'step.delta',
+      'step.stop',
+      'interaction.completed',
+    ])
     await client.create({ model: claude, input: 'Three?', previous_interaction_id: second, store: false })
     expect(asked.map(said)).toEqual([
       ['user: One?'],
@@ -85,7 +97,10 @@ anyDatabase('interactions with models of other vendors', (_fresh, kind) => {
 
     expect(await client.get(second)).toMatchObject({
       ...{ id: second, status: 'completed', previous_interaction_id: first.id },
-      steps: [{ type: 'user_input', content: [{ text: 'Two?' }] }, { type: 'model_output', content: [{ text: 'Answer 2.' }] }],
+      steps: [
+        { type: 'user_input', content: [{ text: 'Two?' }] },
+        { type: 'model_output', content: [{ text: 'Answer 2.' }] },
+      ],
     })
     const again: string[] = []
     for await (const event of await client.get(second, { stream: true, last_event_id: '0' })) again.push(event.event_type)
@@ -93,7 +108,9 @@ anyDatabase('interactions with models of other vendors', (_fresh, kind) => {
 
     await client.delete(first.id)
     await expect(client.get(first.id)).rejects.toMatchObject({ status: 404 })
-    await expect(client.create({ model: claude, input: 'x', previous_interaction_id: second })).rejects.toMatchObject({ status: 404 })
+    await expect(client.create({ model: claude, input: 'x', previous_interaction_id: second })).rejects.toMatchObject({
+      status: 404,
+    })
     expect(await settledCharges(server)).toHaveLength(3)
     const rows = await server.app.db.selectFrom('own_responses').selectAll().execute()
     expect(JSON.stringify(rows)).not.toMatch(/Two\?|Answer/)
@@ -109,7 +126,9 @@ anyDatabase('interactions with models of other vendors', (_fresh, kind) => {
       expect([line, (await call(server, second.key, line)).status]).toEqual([line, 404])
     expect((await ask(server, second.key, { model: claude, input: 'x', previous_interaction_id: id }, path)).status).toBe(404)
     expect((await call(server, token.key, `GET /v1/responses/${id}`)).status).toBe(404)
-    expect((await ask(server, token.key, { model: claude, input: 'x', previous_response_id: id }, '/v1/responses')).status).toBe(404)
+    expect((await ask(server, token.key, { model: claude, input: 'x', previous_response_id: id }, '/v1/responses')).status).toBe(
+      404,
+    )
     expect((await call(server, token.key, `GET ${path}/${id}`)).status).toBe(200)
   })
 

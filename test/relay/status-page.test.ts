@@ -183,7 +183,11 @@ describe('readers of the status page', () => {
     await setOptions(server, { StatusPagePublicEnabled: true })
     const input = { kind: 'incident', state: 'identified', impact: 'outage' }
     await server.call('POST /api/incident/', { ...input, title: 'Of svip', message: 'Hidden.', groups: ['svip'] })
-    const { id } = await server.call<{ id: number }>('POST /api/incident/', { ...input, title: '<b>Slow & late</b>', message: 'One.\nTwo.' })
+    const { id } = await server.call<{ id: number }>('POST /api/incident/', {
+      ...input,
+      title: '<b>Slow & late</b>',
+      message: 'One.\nTwo.',
+    })
     await server.call(`POST /api/incident/${id}/update`, { state: 'resolved', message: 'Over.' })
 
     const answer = await guest(server, '/status/incidents.rss')

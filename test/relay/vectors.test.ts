@@ -60,19 +60,22 @@ anyDatabase('vectors', (_fresh, kind) => {
   it.each([
     ['names the member', { status: 400, json: { error: { message: "Invalid value 'base64' for encoding_format" } } }],
     ['is a list without a message', { status: 422, json: { detail: [{ loc: ['body', 'encoding_format'], msg: 'unexpected' }] } }],
-  ])('[221] [295] a host whose refusal of base64 %s is asked for numbers, which are encoded here, and not asked again', async (_, refusal) => {
-    const { ask, heard } = await sharedStage(
-      ({ body }) => (body.encoding_format === 'base64' ? refusal : { json: openAiReply(entry(0, vectors[0])) }),
-      { models: model },
-    )
-    const encoded = async () => {
-      const { status, text } = await ask({ model, input: 'one', encoding_format: 'base64' }, '/v1/embeddings')
-      return [status, JSON.parse(text).data[0].embedding]
-    }
-    const expected = [200, vectorToBase64(vectors[0] ?? [])]
-    expect([await encoded(), await encoded()]).toEqual([expected, expected])
-    expect(heard.map(({ body }) => body.encoding_format)).toEqual(['base64', 'float', 'float'])
-  })
+  ])(
+    '[221] [295] a host whose refusal of base64 %s is asked for numbers, which are encoded here, and not asked again',
+    async (_, refusal) => {
+      const { ask, heard } = await sharedStage(
+        ({ body }) => (body.encoding_format === 'base64' ? refusal : { json: openAiReply(entry(0, vectors[0])) }),
+        { models: model },
+      )
+      const encoded = async () => {
+        const { status, text } = await ask({ model, input: 'one', encoding_format: 'base64' }, '/v1/embeddings')
+        return [status, JSON.parse(text).data[0].embedding]
+      }
+      const expected = [200, vectorToBase64(vectors[0] ?? [])]
+      expect([await encoded(), await encoded()]).toEqual([expected, expected])
+      expect(heard.map(({ body }) => body.encoding_format)).toEqual(['base64', 'float', 'float'])
+    },
+  )
 
   it('the model may be in the path, the older form', async () => {
     const { ask, heard } = await sharedStage(() => ({ json: openAiReply(entry(0, vectors[0])) }), {

@@ -24,10 +24,14 @@ export interface Row {
 
 export function rowsOf(types: RequestTypes, from: Dialect): Row[] {
   const walk = new Walk(types, from)
-  walk.members(types.bodyOf(from), { path: '', put: (value) => wholeBody(from, isObject(value) ? value : {}) }, {
-    targets: dialects.filter((to) => to !== from),
-    ids: [],
-  })
+  walk.members(
+    types.bodyOf(from),
+    { path: '', put: (value) => wholeBody(from, isObject(value) ? value : {}) },
+    {
+      targets: dialects.filter((to) => to !== from),
+      ids: [],
+    },
+  )
   return walk.rows
 }
 
@@ -195,7 +199,12 @@ function write(from: Dialect, body: JsonObject, to: Dialect): Written {
   const context: RequestContext = {
     model: models[to],
     quirks: {},
-    settings: { claudeDefaultMaxTokens: { default: 8192 }, claudeThinkingShare: undefined, geminiSafety: {}, dropsHostedTools: true },
+    settings: {
+      claudeDefaultMaxTokens: { default: 8192 },
+      claudeThinkingShare: undefined,
+      geminiSafety: {},
+      dropsHostedTools: true,
+    },
     lose: (field) => lost.add(field),
   }
   try {

@@ -10,7 +10,9 @@ const chatTool = { type: 'function', function: { name: 'get_tide', description: 
 const chatCall = { id: 'call_1', type: 'function', function: { name: 'get_tide', arguments: '{"port":"Rye"}' } }
 
 /** The list that a member is put into, so that the request stays whole: a call comes before, and the user speaks last. */
-const lists: Readonly<Record<Dialect, Readonly<Record<string, { readonly before: readonly unknown[]; readonly behind: readonly unknown[] }>>>> = {
+const lists: Readonly<
+  Record<Dialect, Readonly<Record<string, { readonly before: readonly unknown[]; readonly behind: readonly unknown[] }>>>
+> = {
   'openai.chat': {
     messages: {
       before: [
@@ -29,7 +31,10 @@ const lists: Readonly<Record<Dialect, Readonly<Record<string, { readonly before:
       ],
       behind: [{ role: 'user', content: 'And now?' }],
     },
-    tools: { before: [{ type: 'function', name: 'get_tide', description: 'Tide of a port', parameters: schema, strict: false }], behind: [] },
+    tools: {
+      before: [{ type: 'function', name: 'get_tide', description: 'Tide of a port', parameters: schema, strict: false }],
+      behind: [],
+    },
   },
   'anthropic.messages': {
     messages: {
@@ -71,7 +76,9 @@ export function wholeBody(from: Dialect, members: JsonObject): JsonObject {
       return [name, [...before, ...(Array.isArray(own) ? own.map(spoken) : []), ...behind]]
     }),
   )
-  const texts = Object.fromEntries(Object.keys(whole).flatMap((name) => (typeof members[name] === 'string' ? [[name, members[name]]] : [])))
+  const texts = Object.fromEntries(
+    Object.keys(whole).flatMap((name) => (typeof members[name] === 'string' ? [[name, members[name]]] : [])),
+  )
   const single = from === 'openai.chat' && members.functions !== undefined ? { tools: undefined } : {}
   return { model: 'm', ...needed, ...members, ...whole, ...texts, ...single }
 }
@@ -89,13 +96,15 @@ function spoken(turn: unknown): unknown {
 
 const partsOfModel = ['functionCall', 'executableCode', 'codeExecutionResult', 'toolCall', 'thought', 'thoughtSignature']
 
-const ofModel = /^(thinking|redacted_thinking|tool_use|server_tool_use|mcp_tool_use|compaction|fallback|advisor|[a-z_]+_tool_result)$/
+const ofModel =
+  /^(thinking|redacted_thinking|tool_use|server_tool_use|mcp_tool_use|compaction|fallback|advisor|[a-z_]+_tool_result)$/
 
 /** The object that a member is put into. A part of Gemini has one kind of data, which its other members are about. */
 export function baseOf(from: Dialect, path: string, name: string, whole: JsonObject): JsonObject {
   if (path === '') return {}
   if (from !== 'gemini.generate' || !/(^|\.)parts\[\]$/.test(path)) return whole
-  if (name === 'videoMetadata' || name === 'mediaProcessing') return { fileData: { fileUri: 'https://a.example/b.mp4', mimeType: 'video/mp4' } }
+  if (name === 'videoMetadata' || name === 'mediaProcessing')
+    return { fileData: { fileUri: 'https://a.example/b.mp4', mimeType: 'video/mp4' } }
   if (name === 'mediaResolution') return { inlineData: { mimeType: 'image/png', data: png } }
   return ofPart.has(name) ? whole : { text: 'Hello' }
 }
@@ -135,7 +144,10 @@ export function openSample(name: string): unknown {
 
 const anyJson: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(
-    ['parameters', 'schema', 'input_schema', 'parametersJsonSchema', 'responseSchema', 'responseJsonSchema'].map((name) => [name, schema]),
+    ['parameters', 'schema', 'input_schema', 'parametersJsonSchema', 'responseSchema', 'responseJsonSchema'].map((name) => [
+      name,
+      schema,
+    ]),
   ),
   args: { port: 'Rye' },
   response: { result: 'high' },
@@ -170,7 +182,16 @@ const falsy = new Set(['parallel_tool_calls'])
 const numbers: Readonly<Record<string, number>> = {
   ...{ temperature: 0.5, top_p: 0.5, topP: 0.5, top_k: 7, topK: 7, presence_penalty: 0.5, frequency_penalty: 0.5 },
   ...{ presencePenalty: 0.5, frequencyPenalty: 0.5, max_tokens: 2000, max_completion_tokens: 2000, max_output_tokens: 2000 },
-  ...{ maxOutputTokens: 2000, budget_tokens: 2048, thinkingBudget: 2048, top_logprobs: 2, logprobs: 2, seed: 7, n: 2, candidateCount: 2 },
+  ...{
+    maxOutputTokens: 2000,
+    budget_tokens: 2048,
+    thinkingBudget: 2048,
+    top_logprobs: 2,
+    logprobs: 2,
+    seed: 7,
+    n: 2,
+    candidateCount: 2,
+  },
 }
 
 function textFor(path: string, name: string): string {
@@ -184,7 +205,15 @@ function textFor(path: string, name: string): string {
 const link = 'https://a.example/b.png'
 
 const texts: Readonly<Record<string, string>> = {
-  ...{ url: link, image_url: link, file_url: 'https://a.example/b.pdf', fileUri: link, uri: link, media_type: 'image/png', mimeType: 'image/png' },
+  ...{
+    url: link,
+    image_url: link,
+    file_url: 'https://a.example/b.pdf',
+    fileUri: link,
+    uri: link,
+    media_type: 'image/png',
+    mimeType: 'image/png',
+  },
   ...{ arguments: '{"port":"Rye"}', call_id: 'call_1', tool_call_id: 'call_1', tool_use_id: 'call_1', id: 'call_1' },
   ...{ signature: 'c2ln', encrypted_content: 'ZW5j', thoughtSignature: 'c2ln', timezone: 'Europe/London', country: 'GB' },
   ...{ role: 'user', responseMimeType: 'application/json', summary: 'auto', name: 'get_tide' },

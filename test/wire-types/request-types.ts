@@ -9,7 +9,12 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 const settings = {
   extends: '../../../tsconfig.base.json',
-  compilerOptions: { lib: ['es2023', 'dom', 'dom.iterable'], types: ['node'], noEmit: true, rewriteRelativeImportExtensions: false },
+  compilerOptions: {
+    lib: ['es2023', 'dom', 'dom.iterable'],
+    types: ['node'],
+    noEmit: true,
+    rewriteRelativeImportExtensions: false,
+  },
   include: ['*.ts'],
 }
 

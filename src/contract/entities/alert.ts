@@ -439,10 +439,7 @@ export const alertSilenceFields = {
   rule: {
     widget: 'select',
     label: { zh: '规则', en: 'Rule' },
-    choices: [
-      { value: '', label: everyAlertRule },
-      ...alertRuleIds.map((value) => ({ value, label: alertRules[value].label })),
-    ],
+    choices: [{ value: '', label: everyAlertRule }, ...alertRuleIds.map((value) => ({ value, label: alertRules[value].label }))],
   },
   subject: { widget: 'own' },
   until: { widget: 'time', label: { zh: '直到', en: 'Until' }, required: { zh: '请选择结束时间', en: 'Choose an end time' } },

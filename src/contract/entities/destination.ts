@@ -164,7 +164,12 @@ export const destinationFields = {
     choices: Object.entries(destinationKinds).map(([value, { label }]) => ({ value, label })),
     onlyNew: true,
   },
-  name: { widget: 'text', label: { zh: '名称', en: 'Name' }, required: { zh: '请填写名称', en: 'Enter a name' }, max: nameLengthMax },
+  name: {
+    widget: 'text',
+    label: { zh: '名称', en: 'Name' },
+    required: { zh: '请填写名称', en: 'Enter a name' },
+    max: nameLengthMax,
+  },
   settings: { widget: 'own' },
   events: {
     widget: 'choices',

@@ -35,8 +35,8 @@ export const incidentStateLabels: Readonly<Record<IncidentState, Text>> = {
  * The state in which the affected models are shown while it lasts, unless their measured state is worse. Maintenance has its own
  * state.
  */
-export const incidentImpacts = ['none', 'degraded', 'outage'] as const
-export type IncidentImpact = (typeof incidentImpacts)[number]
+const incidentImpacts = ['none', 'degraded', 'outage'] as const
+type IncidentImpact = (typeof incidentImpacts)[number]
 
 const impactLabels: Readonly<Record<IncidentImpact, Text>> = {
   none: { zh: '无影响', en: 'No impact' },
@@ -148,7 +148,11 @@ export const incidentFields = {
     max: incidentLimits.groupsMax,
   },
   models: { widget: 'tags', label: { zh: '受影响的模型', en: 'Affected models' }, max: incidentLimits.modelsMax },
-  starts_at: { widget: 'time', label: { zh: '开始时间', en: 'Start' }, required: { zh: '请填写开始时间', en: 'Enter a start time' } },
+  starts_at: {
+    widget: 'time',
+    label: { zh: '开始时间', en: 'Start' },
+    required: { zh: '请填写开始时间', en: 'Enter a start time' },
+  },
   ends_at: { widget: 'time', label: { zh: '计划结束时间', en: 'Planned end' }, when: { kind: ['maintenance'] } },
 } satisfies FieldsOf<IncidentInput>
 

@@ -94,7 +94,12 @@ export const tokenInput = z.object({
 export type TokenInput = z.output<typeof tokenInput>
 
 export const tokenFields = {
-  name: { widget: 'text', label: { zh: '名称', en: 'Name' }, placeholder: { zh: '请输入名称', en: 'Enter a name' }, required: true },
+  name: {
+    widget: 'text',
+    label: { zh: '名称', en: 'Name' },
+    placeholder: { zh: '请输入名称', en: 'Enter a name' },
+    required: true,
+  },
   remain_quota: { widget: 'own' },
   expired_time: { widget: 'own' },
   group: { widget: 'own' },

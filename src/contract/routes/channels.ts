@@ -16,7 +16,15 @@ import { routes } from '../route.ts'
 /** In tag mode, `untagged` adds the channels without a tag as the last group. */
 const sort = { id_sort: queryFlag.optional(), tag_mode: queryFlag.optional(), untagged: queryFlag.optional() }
 /** `test_failed`: only those whose last test failed. */
-const filters = { keyword: queryText, group: queryText, model: queryText, status: queryInt, type: queryInt, tag: queryText, test_failed: queryFlag.optional() }
+const filters = {
+  keyword: queryText,
+  group: queryText,
+  model: queryText,
+  status: queryInt,
+  type: queryInt,
+  tag: queryText,
+  test_failed: queryFlag.optional(),
+}
 const testModel = z.object({ model: queryText })
 /** The duration of a test, also of a failed one, in addition to its error. */
 const seconds = z.object({

@@ -20,7 +20,7 @@ import { readConsoleFiles } from './static-files.ts'
 /** The output folder of the console's build. */
 export const builtWeb = join(root, 'dist/web')
 
-export interface RunningServer {
+interface RunningServer {
   /** With the base path. */
   readonly url: string
   /**

@@ -9,7 +9,8 @@ import type { Core } from '../../base/options/core.ts'
 import { pageHeaders } from './security-headers.ts'
 
 /** Paths of APIs and files: for an unknown one the answer is an error, whoever asks. */
-const machinePaths = /^\/(api|assets|dashboard|metrics|mj|mj-\w+|pg|status\/badge\.svg|status\/incidents\.rss|suno|v1|v1beta)(\/|$)/
+const machinePaths =
+  /^\/(api|assets|dashboard|metrics|mj|mj-\w+|pg|status\/badge\.svg|status\/incidents\.rss|suno|v1|v1beta)(\/|$)/
 
 type FileServer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined
 

@@ -35,7 +35,10 @@ const forms: readonly Form[] = [
   {
     name: 'Chat',
     codec: codecOf('openai.chat'),
-    whole: (content) => ({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }], usage: chatUsage }),
+    whole: (content) => ({
+      choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+      usage: chatUsage,
+    }),
     stream: (content) => [
       { choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] },
       { choices: [{ index: 0, delta: { content }, finish_reason: null }] },
@@ -53,7 +56,12 @@ const forms: readonly Form[] = [
   {
     name: 'Messages',
     codec: codecOf('anthropic.messages'),
-    whole: (text) => ({ type: 'message', content: [{ type: 'text', text }], stop_reason: 'end_turn', usage: { output_tokens: 3 } }),
+    whole: (text) => ({
+      type: 'message',
+      content: [{ type: 'text', text }],
+      stop_reason: 'end_turn',
+      usage: { output_tokens: 3 },
+    }),
   },
   {
     name: 'Gemini',
@@ -91,16 +99,13 @@ const cases = forms.flatMap(({ name, codec, whole, stream }) =>
 )
 
 describe('content that is not a text', () => {
-  it.each(cases)(
-    '[277] is read as text from $name: $title',
-    ({ codec, whole, stream, text }) => {
-      const read = reading(codec)
-      if (whole) expect(read.whole(whole)).toMatchObject({ blocks: [{ block: 'text', text }], isComplete: true })
-      if (!stream) return
-      const events = stream.map((data) => `data: ${JSON.stringify(data)}\n\n`)
-      expect(read.stream(...events, 'data: [DONE]\n\n')).toMatchObject({ blocks: [{ block: 'text', text }], isComplete: true })
-    },
-  )
+  it.each(cases)('[277] is read as text from $name: $title', ({ codec, whole, stream, text }) => {
+    const read = reading(codec)
+    if (whole) expect(read.whole(whole)).toMatchObject({ blocks: [{ block: 'text', text }], isComplete: true })
+    if (!stream) return
+    const events = stream.map((data) => `data: ${JSON.stringify(data)}\n\n`)
+    expect(read.stream(...events, 'data: [DONE]\n\n')).toMatchObject({ blocks: [{ block: 'text', text }], isComplete: true })
+  })
 
   it('[277] is a text in place of the list of parts or blocks', () => {
     const text = 'The tide is high.'
@@ -122,7 +127,8 @@ describe('a gathered stream of Chat', () => {
   const { stream } = openAiChat
   const gathered = (...deltas: readonly JsonObject[]) => {
     const chunks = deltas.map((delta) => ({ id: 'c', choices: [{ index: 0, delta, finish_reason: null }] }))
-    const [choice] = (stream?.gather([...chunks, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }])?.choices ?? []) as JsonObject[]
+    const [choice] = (stream?.gather([...chunks, { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }])?.choices ??
+      []) as JsonObject[]
     return choice?.message
   }
   const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] })
@@ -149,11 +155,13 @@ describe('a gathered stream of Chat', () => {
 
   it('keeps the pieces of an older function call, log probabilities, members of hosts, and a message in place of deltas', () => {
     const call = (members: JsonObject) => ({ function_call: members })
-    expect(gathered(call({ name: 'get_tide', arguments: '' }), call({ arguments: '{"port":' }), call({ arguments: '"Rye"}' }))).toMatchObject(
-      call({ name: 'get_tide', arguments: '{"port":"Rye"}' }),
-    )
+    expect(
+      gathered(call({ name: 'get_tide', arguments: '' }), call({ arguments: '{"port":' }), call({ arguments: '"Rye"}' })),
+    ).toMatchObject(call({ name: 'get_tide', arguments: '{"port":"Rye"}' }))
     const token = (text: string) => ({ token: text, logprob: -0.5, bytes: null, top_logprobs: [] })
-    const chunk = (content: string, more: JsonObject) => ({ choices: [{ index: 0, delta: { content }, finish_reason: null, ...more }] })
+    const chunk = (content: string, more: JsonObject) => ({
+      choices: [{ index: 0, delta: { content }, finish_reason: null, ...more }],
+    })
     const whole = stream?.gather([
       chunk('a', { logprobs: { content: [token('a')], refusal: null }, stop_reason: null }),
       chunk('b', { logprobs: { content: [token('b')], refusal: null }, stop_reason: 7 }),

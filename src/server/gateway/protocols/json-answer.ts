@@ -7,7 +7,9 @@ import type { JsonObject } from './wire-format.ts'
  */
 export function jsonInstruction(output: OutputForm): string {
   const answer = 'Answer with one JSON object and nothing else.'
-  return output.kind === 'json' ? answer : `${answer} It must follow this JSON schema:\n${JSON.stringify(describedSchema(output))}`
+  return output.kind === 'json'
+    ? answer
+    : `${answer} It must follow this JSON schema:\n${JSON.stringify(describedSchema(output))}`
 }
 
 /** The schema of an answer, with the description that other formats have beside it. */

@@ -247,7 +247,12 @@ const recognisers: readonly Recogniser[] = [
     codes: ['AccountOverdueError'],
     message: /account has an overdue balance/i,
   },
-  { vendor: 'Zhipu', kind: 'quota-exhausted', codes: ['1113'], message: /账户已欠费|insufficient balance or no resource package/i },
+  {
+    vendor: 'Zhipu',
+    kind: 'quota-exhausted',
+    codes: ['1113'],
+    message: /账户已欠费|insufficient balance or no resource package/i,
+  },
   {
     vendor: 'Moonshot',
     kind: 'quota-exhausted',

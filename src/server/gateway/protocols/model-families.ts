@@ -78,7 +78,7 @@ export function quirksWithFamily(host: Quirks, { model, address, switches = {} }
     return quirks ? [quirks] : []
   })
   if (own.length === 0) return host
-  const merged = own.reduce((quirks, each) => ({ ...quirks, ...each }), host)
+  const merged: Quirks = Object.assign({}, host, ...own)
   const { thinkingSwitch, replayReasoning } = host
   return {
     ...merged,

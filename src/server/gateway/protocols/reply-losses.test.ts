@@ -36,7 +36,9 @@ const response = (...content: readonly JsonObject[]) => ({ status: 'completed', 
 const generated = (parts: readonly JsonObject[], more: JsonObject = {}) => ({
   candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', ...more }],
 })
-const chat = (members: JsonObject) => ({ choices: [{ index: 0, message: { role: 'assistant', content: 'Rye.', ...members }, finish_reason: 'stop' }] })
+const chat = (members: JsonObject) => ({
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Rye.', ...members }, finish_reason: 'stop' }],
+})
 const cohere = (citations: readonly JsonObject[]) => ({
   message: { content: [said], citations },
   finish_reason: 'COMPLETE',
@@ -50,13 +52,38 @@ const converse = (...content: readonly JsonObject[]) => ({
 const quoted = (citation: JsonObject) => ({ citationsContent: { content: [{ text: 'Rye.' }], citations: [citation] } })
 
 const losses: readonly (readonly [Format, string, JsonObject, readonly string[]])[] = [
-  ['openai.chat', 'a reference of Mistral', chat({ content: [said, { type: 'reference', reference_ids: [1] }] }), ['content.reference']],
-  ['openai.chat', 'tools that the host ran', chat({ executed_tools: [{ type: 'search' }], name: 'a', refusal: null }), ['executed_tools']],
-  ['openai.chat', 'log probabilities of a refusal', { choices: [{ ...chat({}).choices[0], logprobs: { refusal: [{}] } }] }, ['logprobs.refusal']],
+  [
+    'openai.chat',
+    'a reference of Mistral',
+    chat({ content: [said, { type: 'reference', reference_ids: [1] }] }),
+    ['content.reference'],
+  ],
+  [
+    'openai.chat',
+    'tools that the host ran',
+    chat({ executed_tools: [{ type: 'search' }], name: 'a', refusal: null }),
+    ['executed_tools'],
+  ],
+  [
+    'openai.chat',
+    'log probabilities of a refusal',
+    { choices: [{ ...chat({}).choices[0], logprobs: { refusal: [{}] } }] },
+    ['logprobs.refusal'],
+  ],
   ['openai.responses', 'speech', response({ type: 'output_audio', data: 'AAAA', transcript: 'Rye.' }), ['output_audio']],
   ['openai.responses', 'a part of an unknown type', response({ type: 'output_scent', text: 'Rye.' }), ['output_scent']],
-  ['openai.responses', 'changes of the input', { ...response(said), input_transformations: [{ type: 'reasoning' }] }, ['input_transformations']],
-  ['anthropic.messages', 'a tool of the vendor', message([{ type: 'server_tool_use', id: 's', name: 'web_search' }, said]), ['server_tool_use']],
+  [
+    'openai.responses',
+    'changes of the input',
+    { ...response(said), input_transformations: [{ type: 'reasoning' }] },
+    ['input_transformations'],
+  ],
+  [
+    'anthropic.messages',
+    'a tool of the vendor',
+    message([{ type: 'server_tool_use', id: 's', name: 'web_search' }, said]),
+    ['server_tool_use'],
+  ],
   [
     'anthropic.messages',
     'the category of a refusal',
@@ -64,16 +91,35 @@ const losses: readonly (readonly [Format, string, JsonObject, readonly string[]]
     ['stop_details.category'],
   ],
   ['anthropic.messages', 'a container', message([said], { container: { id: 'c' } }), ['container']],
-  ['anthropic.messages', 'a citation of a document', message([{ ...said, citations: [{ type: 'char_location' }] }]), ['citations']],
-  ['gemini.generate', 'uses of tools of Google', generated([{ toolCall: { id: 't' } }, { toolResponse: { id: 't' } }, { text: 'Rye.' }]), ['toolCall', 'toolResponse']],
+  [
+    'anthropic.messages',
+    'a citation of a document',
+    message([{ ...said, citations: [{ type: 'char_location' }] }]),
+    ['citations'],
+  ],
+  [
+    'gemini.generate',
+    'uses of tools of Google',
+    generated([{ toolCall: { id: 't' } }, { toolResponse: { id: 't' } }, { text: 'Rye.' }]),
+    ['toolCall', 'toolResponse'],
+  ],
   ['gemini.generate', 'a file by URL', generated([{ fileData: { fileUri: 'gs://a/b' } }, { text: 'Rye.' }]), ['fileData']],
   ['gemini.generate', 'a part of an unknown type', generated([{ scent: { of: 'sea' } }, { text: 'Rye.' }]), ['scent']],
-  ['cohere.chat', 'a citation of a document without a URL', cohere([{ start: 0, end: 3, sources: [{ type: 'document', document: { id: 'd' } }] }]), ['citations']],
+  [
+    'cohere.chat',
+    'a citation of a document without a URL',
+    cohere([{ start: 0, end: 3, sources: [{ type: 'document', document: { id: 'd' } }] }]),
+    ['citations'],
+  ],
   ['bedrock.converse', 'a citation of a document', converse(quoted({ location: { documentPage: { start: 1 } } })), ['citations']],
   [
     'bedrock.converse',
     'a tool of the vendor',
-    converse({ toolUse: { type: 'server_tool_use', name: 'search', toolUseId: 't', input: {} } }, { toolResult: { toolUseId: 't' } }, { text: 'Rye.' }),
+    converse(
+      { toolUse: { type: 'server_tool_use', name: 'search', toolUseId: 't', input: {} } },
+      { toolResult: { toolUseId: 't' } },
+      { text: 'Rye.' },
+    ),
     ['server_tool_use', 'toolResult'],
   ],
 ]
@@ -94,9 +140,21 @@ describe('citations with a URL', () => {
     ['cohere.chat', 'a document', cohere([{ start: 0, end: 3, sources: [{ type: 'document', document: page }] }])],
     ['cohere.chat', 'a result of a tool', cohere([{ start: 0, end: 3, sources: [{ type: 'tool', tool_output: page }] }])],
     ['bedrock.converse', 'a web page', converse(quoted({ title: 'A', location: { web: { url: page.url } } }))],
-    ['bedrock.converse', 'a search result', converse(quoted({ title: 'A', source: page.url, location: { searchResultLocation: { start: 0 } } }))],
-    ['anthropic.messages', 'a search result', message([{ ...said, citations: [{ type: 'search_result_location', source: page.url, title: 'A' }] }])],
-    ['gemini.generate', 'sources of the whole text', generated([{ text: 'Rye.' }], { groundingMetadata: { groundingChunks: [{ web: { uri: page.url, title: 'A' } }] } })],
+    [
+      'bedrock.converse',
+      'a search result',
+      converse(quoted({ title: 'A', source: page.url, location: { searchResultLocation: { start: 0 } } })),
+    ],
+    [
+      'anthropic.messages',
+      'a search result',
+      message([{ ...said, citations: [{ type: 'search_result_location', source: page.url, title: 'A' }] }]),
+    ],
+    [
+      'gemini.generate',
+      'sources of the whole text',
+      generated([{ text: 'Rye.' }], { groundingMetadata: { groundingChunks: [{ web: { uri: page.url, title: 'A' } }] } }),
+    ],
     [
       'gemini.generate',
       'sources of a picture',
@@ -111,7 +169,14 @@ describe('citations with a URL', () => {
   })
 
   it('[286] are carried in a stream of Cohere', () => {
-    const citation = { start: 0, end: 3, sources: [{ type: 'document', document: page }, { type: 'document', document: {} }] }
+    const citation = {
+      start: 0,
+      end: 3,
+      sources: [
+        { type: 'document', document: page },
+        { type: 'document', document: {} },
+      ],
+    }
     const told = readStream('cohere.chat', [
       { type: 'content-delta', index: 0, delta: { message: { content: { text: 'Rye.' } } } },
       { type: 'citation-start', index: 0, delta: { message: { citations: citation } } },
@@ -132,7 +197,11 @@ describe('what the format of the caller cannot have', () => {
     })
     return lost
   }
-  const cutCall: ReplyEvent[] = [openCall(0), { type: 'delta', index: 0, text: '{"port":"R' }, { type: 'close', index: 0, isCut: true }]
+  const cutCall: ReplyEvent[] = [
+    openCall(0),
+    { type: 'delta', index: 0, text: '{"port":"R' },
+    { type: 'close', index: 0, isCut: true },
+  ]
   const calls = [0, 1].flatMap((index): ReplyEvent[] => [openCall(index), { type: 'delta', index, text: '{}' }, close(index)])
   const picture: ReplyEvent[] = [openMedia(0, 'image/png'), { type: 'delta', index: 0, text: 'iVBORw0KGgo=' }, close(0)]
 
@@ -140,8 +209,20 @@ describe('what the format of the caller cannot have', () => {
     ['gemini.generate', 'a call that was cut off', [...cutCall, finish('length')], false, ['tool-call']],
     ['openai.chat', 'a call that was cut off, which it can have', [...cutCall, finish('length')], false, []],
     ['openai.chat', 'a second call in the older form', [...calls, finish('tool-calls')], true, ['tool-call']],
-    ['anthropic.messages', 'sources of a picture', [...picture, open(1), cite(1, 0, 0), close(1), finish()], false, ['citations']],
-    ['openai.chat', 'sources of a picture, which it can have', [...picture, open(1), cite(1, 0, 0), close(1), finish()], false, []],
+    [
+      'anthropic.messages',
+      'sources of a picture',
+      [...picture, open(1), cite(1, 0, 0), close(1), finish()],
+      false,
+      ['citations'],
+    ],
+    [
+      'openai.chat',
+      'sources of a picture, which it can have',
+      [...picture, open(1), cite(1, 0, 0), close(1), finish()],
+      false,
+      [],
+    ],
     [
       'openai.responses',
       'an explanation beside a text',
@@ -156,7 +237,12 @@ describe('what the format of the caller cannot have', () => {
 
 it('[287] counts that a caller sees add up when a host reports more reasoning than output', () => {
   const told = { ...noUsage, input: 300, output: 2040, reasoning: 2948 }
-  expect(writeGeminiUsage(told)).toEqual({ promptTokenCount: 300, candidatesTokenCount: 0, thoughtsTokenCount: 2040, totalTokenCount: 2340 })
+  expect(writeGeminiUsage(told)).toEqual({
+    promptTokenCount: 300,
+    candidatesTokenCount: 0,
+    thoughtsTokenCount: 2040,
+    totalTokenCount: 2340,
+  })
   expect(writeChatUsage(told)).toMatchObject({
     ...{ completion_tokens: 2040, total_tokens: 2340 },
     completion_tokens_details: { reasoning_tokens: 2040 },

@@ -12,7 +12,10 @@ const asked: readonly (readonly [CallerFormat, (uri: string) => JsonObject])[] =
   ['openai.responses', (file_id) => ({ input: [{ role: 'user', content: [{ type: 'input_image', file_id }] }] })],
   [
     'anthropic.messages',
-    (file_id) => ({ max_tokens: 5, messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id } }] }] }),
+    (file_id) => ({
+      max_tokens: 5,
+      messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id } }] }],
+    }),
   ],
   ['gemini.generate', (fileUri) => ({ contents: [{ role: 'user', parts: [{ fileData: { fileUri } }] }] })],
 ]
@@ -49,7 +52,9 @@ describe("a file in Google's storage", () => {
   })
 
   it('has the type that the caller declares', () => {
-    const declared = { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'gs://b/x', format: 'audio/mpeg' } }] }] }
+    const declared = {
+      messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'gs://b/x', format: 'audio/mpeg' } }] }],
+    }
     expect(writtenTo('gemini.generate', 'openai.chat', declared)).toMatchObject({
       contents: [{ parts: [{ fileData: { mimeType: 'audio/mp3', fileUri: 'gs://b/x' } }] }],
     })

@@ -36,11 +36,18 @@ const replies: Readonly<Record<Side, { readonly whole: JsonObject; readonly even
   'openai.chat': {
     whole: {
       choices: [
-        { index: 0, message: { role: 'assistant', content: 'Rye.' }, logprobs: { content: tokens, refusal: null }, finish_reason: 'stop' },
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Rye.' },
+          logprobs: { content: tokens, refusal: null },
+          finish_reason: 'stop',
+        },
       ],
     },
     events: [
-      ...tokens.map((token) => ({ choices: [{ index: 0, delta: { content: token.token }, logprobs: { content: [token], refusal: null } }] })),
+      ...tokens.map((token) => ({
+        choices: [{ index: 0, delta: { content: token.token }, logprobs: { content: [token], refusal: null } }],
+      })),
       { choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: 'stop' }] },
     ],
   },
@@ -58,7 +65,9 @@ const replies: Readonly<Record<Side, { readonly whole: JsonObject; readonly even
     ],
   },
   'gemini.generate': {
-    whole: { candidates: [{ content: { role: 'model', parts: [{ text: 'Rye.' }] }, finishReason: 'STOP', logprobsResult: google }] },
+    whole: {
+      candidates: [{ content: { role: 'model', parts: [{ text: 'Rye.' }] }, finishReason: 'STOP', logprobsResult: google }],
+    },
     events: tokens.map(({ token }, at) => ({
       candidates: [
         {
@@ -75,7 +84,12 @@ const replies: Readonly<Record<Side, { readonly whole: JsonObject; readonly even
 }
 
 function messageItem(logprobs: readonly JsonObject[]): JsonObject {
-  return { type: 'message', id: 'm', role: 'assistant', content: [{ type: 'output_text', text: 'Rye.', annotations: [], logprobs }] }
+  return {
+    type: 'message',
+    id: 'm',
+    role: 'assistant',
+    content: [{ type: 'output_text', text: 'Rye.', annotations: [], logprobs }],
+  }
 }
 
 function contextOf(side: Side): WriteContext {
@@ -91,7 +105,10 @@ function toldIn(side: Side, replied: readonly JsonObject[]): readonly (readonly 
     if (side === 'openai.responses') return data.type === 'response.output_text.delta' ? listOf(data, 'logprobs') : []
     return candidates(data).flatMap(({ logprobsResult }) => {
       const top = listOf(logprobsResult, 'topCandidates')
-      return listOf(logprobsResult, 'chosenCandidates').map((entry, at) => ({ ...entry, top_logprobs: listOf(top[at], 'candidates') }))
+      return listOf(logprobsResult, 'chosenCandidates').map((entry, at) => ({
+        ...entry,
+        top_logprobs: listOf(top[at], 'candidates'),
+      }))
     })
   })
   return entries.map(({ token, logprob, logProbability, top_logprobs }) => {
@@ -129,7 +146,8 @@ describe('log probabilities', () => {
     expect(toldIn(from, dataIn(stream))).toEqual(expected)
 
     const again = inbound.writeEvents(contextOf(from))
-    const text = events.map((data) => `data: ${JSON.stringify(data)}\n\n`).join('') + (to === 'openai.chat' ? 'data: [DONE]\n\n' : '')
+    const text =
+      events.map((data) => `data: ${JSON.stringify(data)}\n\n`).join('') + (to === 'openai.chat' ? 'data: [DONE]\n\n' : '')
     const streamed = readSse(codec, text)
       .map((event) => again.push(event))
       .join('')
@@ -150,12 +168,15 @@ describe('log probabilities', () => {
     }
   })
 
-  it.each(conversations.filter((name) => !sides.includes(name as Side)))('[282] are refused for upstreams of %s', (name: Format) => {
-    for (const side of sides) {
-      const refused = refusalOf(() => written(codecOf(name), readAsk(side)))
-      expect(refused).toMatchObject({ code: 'untranslatable', text: expect.stringContaining('log probabilities') })
-    }
-  })
+  it.each(conversations.filter((name) => !sides.includes(name as Side)))(
+    '[282] are refused for upstreams of %s',
+    (name: Format) => {
+      for (const side of sides) {
+        const refused = refusalOf(() => written(codecOf(name), readAsk(side)))
+        expect(refused).toMatchObject({ code: 'untranslatable', text: expect.stringContaining('log probabilities') })
+      }
+    },
+  )
 
   it('[282] are named where the model has none', () => {
     expect(written(codecOf('openai.responses'), readAsk('gemini.generate'), { model: 'gpt-5' }).lost).toContain(

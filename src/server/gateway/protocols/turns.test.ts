@@ -112,15 +112,18 @@ describe('the end of a conversation', () => {
   }
   const signed = thought('Hm', { family: 'anthropic', kind: 'signature', value: 's' })
 
-  it.each<LastTurn>(['begins', 'complete', 'refused'])('has no reasoning behind the last content, which is reported (%s)', (takes) => {
-    const left = { turns: ['user a'], lost: ['messages.last'] }
-    expect(ended([user('a'), assistant(signed)], takes)).toEqual(left)
-    expect(ended([user('a'), assistant(signed), assistant(' ', signed)], takes)).toEqual(left)
-    expect(ended([assistant(signed)], takes).turns).toEqual([])
-    const called = [user('a'), assistant(signed, call('1')), user(result('1', 'x'))]
-    expect(ended([...called, assistant(signed)], takes).turns).toEqual(shape(called))
-    expect(ended(called, takes).lost).toEqual([])
-  })
+  it.each<LastTurn>(['begins', 'complete', 'refused'])(
+    'has no reasoning behind the last content, which is reported (%s)',
+    (takes) => {
+      const left = { turns: ['user a'], lost: ['messages.last'] }
+      expect(ended([user('a'), assistant(signed)], takes)).toEqual(left)
+      expect(ended([user('a'), assistant(signed), assistant(' ', signed)], takes)).toEqual(left)
+      expect(ended([assistant(signed)], takes).turns).toEqual([])
+      const called = [user('a'), assistant(signed, call('1')), user(result('1', 'x'))]
+      expect(ended([...called, assistant(signed)], takes).turns).toEqual(shape(called))
+      expect(ended(called, takes).lost).toEqual([])
+    },
+  )
 
   it('keeps reasoning before the last content', () => {
     expect(ended([user('a'), assistant(signed, 'b', signed)], 'complete')).toEqual({

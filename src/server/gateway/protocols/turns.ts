@@ -83,7 +83,10 @@ function withoutLastReasoning(turns: readonly Turn[]): { turns: Turn[]; isWithou
     const end = last.role === 'assistant' ? last.parts.findLastIndex(isContent) + 1 : last.parts.length
     isWithoutReasoning ||= last.parts.slice(end).some(({ kind }) => kind === 'reasoning')
     if (end === 0 && last.role === 'assistant') continue
-    return { turns: [...left, end === last.parts.length ? last : { ...last, parts: last.parts.slice(0, end) }], isWithoutReasoning }
+    return {
+      turns: [...left, end === last.parts.length ? last : { ...last, parts: last.parts.slice(0, end) }],
+      isWithoutReasoning,
+    }
   }
   return { turns: [], isWithoutReasoning }
 }

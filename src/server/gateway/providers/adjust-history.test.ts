@@ -34,7 +34,11 @@ function sent(from: CallerFormat, body: JsonObject, { type, model, switches, bas
   return Object.fromEntries(Object.entries({ ...chat, ...changes }).filter(([, value]) => value !== undefined))
 }
 
-function translated(from: CallerFormat, body: JsonObject, to: { model: string; quirks: ReturnType<typeof quirksFor> }): JsonObject {
+function translated(
+  from: CallerFormat,
+  body: JsonObject,
+  to: { model: string; quirks: ReturnType<typeof quirksFor> },
+): JsonObject {
   const { inbound } = formats[from]
   const { codec } = formats['openai.chat']
   if (!inbound || !codec) return expect.unreachable(`${from} is no conversation`)
@@ -135,7 +139,9 @@ describe.each(callers)('a history of a caller of %s', (caller) => {
 
   it("[159] has none of it for DeepSeek's first reasoning model, and none for models that do not ask for it", () => {
     for (const type of hosts) {
-      expect(message(asked(caller, { type, model: 'deepseek-ai/DeepSeek-R1' }, 'Hm'), 'assistant')).not.toHaveProperty('reasoning_content')
+      expect(message(asked(caller, { type, model: 'deepseek-ai/DeepSeek-R1' }, 'Hm'), 'assistant')).not.toHaveProperty(
+        'reasoning_content',
+      )
       const other = message(asked(caller, { type, model: 'glm-4.6' }), 'assistant')
       expect(other).not.toHaveProperty('reasoning_content')
     }

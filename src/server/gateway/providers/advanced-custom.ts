@@ -66,7 +66,8 @@ function filledPath(speaks: Provider['speaks'], format: Format, model: string, s
 }
 
 function headersFor(channel: Upstream, format: Format, caller: CallerHeaders): Record<string, string> {
-  if (format === 'anthropic.messages') return { ...messagesHeaders(channel, caller), ...passedHeaders('anthropic', channel, caller) }
+  if (format === 'anthropic.messages')
+    return { ...messagesHeaders(channel, caller), ...passedHeaders('anthropic', channel, caller) }
   return format.startsWith('openai.') ? passedHeaders('openai', channel, caller) : {}
 }
 

@@ -1,4 +1,4 @@
-import { EditList, editNested, type Edits, spliceNested } from '../../base/lib/bytes/splice-nested.ts'
+import { EditList, type Edits, editNested, spliceNested } from '../../base/lib/bytes/splice-nested.ts'
 import { withoutBillingLine } from '../protocols/anthropic-messages/billing-line.ts'
 import type { CleanedBody, SentBody } from '../protocols/past-thoughts.ts'
 import { asksForSomething } from '../protocols/unread-members.ts'
@@ -97,7 +97,10 @@ function removeBillingLine({ system }: JsonObject, { list }: Refused): void {
   const blocks: readonly unknown[] = Array.isArray(system) ? system : []
   const rests = blocks.map((block) => (isObject(block) ? withoutBillingLine(textAt(block, 'text')) : undefined))
   const isEmptied = (block: unknown, at: number) => rests[at] === '' && isObject(block) && textAt(block, 'text') !== ''
-  if (blocks.length > 0 && blocks.every(isEmptied)) return list.set(['system'])
+  if (blocks.length > 0 && blocks.every(isEmptied)) {
+    list.set(['system'])
+    return
+  }
   for (const [at, block] of blocks.entries()) {
     const rest = rests[at]
     if (!isObject(block) || rest === undefined || rest === textAt(block, 'text')) continue

@@ -125,9 +125,12 @@ describe('a Messages request', () => {
         {"type":"document","source":{"type":"content","content":[{"type":"text","text":"y",${each}}]}}]},
       {"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{"cache_control":{"scope":"mine"}}}]}]}`
 
-  it.each([...clouds, ...vendors, 'OpenRouter'])('loses the scope of cache marks wherever they are at %s, and only there', (host) => {
-    expect(sentTo(host, marked(mark))).toEqual({ text: marked(kept), dropped: ['cache_control.scope'] })
-  })
+  it.each([...clouds, ...vendors, 'OpenRouter'])(
+    'loses the scope of cache marks wherever they are at %s, and only there',
+    (host) => {
+      expect(sentTo(host, marked(mark))).toEqual({ text: marked(kept), dropped: ['cache_control.scope'] })
+    },
+  )
 
   it.each(['Anthropic', 'Microsoft Foundry', 'Unknown'])('keeps cache marks as they are at %s', (host) => {
     expect(sentTo(host, marked(mark))).toEqual({ text: marked(mark), dropped: [] })
@@ -173,7 +176,11 @@ describe('a Messages request', () => {
 describe("Claude Code's line about its billing", () => {
   const line = 'x-anthropic-billing-header: cc_version=2.1.38.a1; cc_entrypoint=cli; cch=00000;'
   const cases: readonly (readonly [string, string, string])[] = [
-    ['a block of its own', `{"system":[{"type":"text","text":"${line}"},{"type":"text","text":"Help"}]}`, '{"system":[{"type":"text","text":"Help"}]}'],
+    [
+      'a block of its own',
+      `{"system":[{"type":"text","text":"${line}"},{"type":"text","text":"Help"}]}`,
+      '{"system":[{"type":"text","text":"Help"}]}',
+    ],
     ['the only block', `{"system":[{"type":"text","text":"${line}"}],"messages":[]}`, '{"messages":[]}'],
     ['the beginning of a block', `{"system":[{"text":"${line}\\nHelp"}]}`, '{"system":[{"text":"Help"}]}'],
     ['the beginning of a text', `{"system":"${line}\\n\\nHelp"}`, '{"system":"Help"}'],
@@ -182,7 +189,8 @@ describe("Claude Code's line about its billing", () => {
   ]
 
   it.each(cases)('[290] stays as %s at Anthropic alone', (_, text, without) => {
-    for (const host of all) expect([host, sentTo(host, text)]).toEqual([host, { text: host === 'Anthropic' ? text : without, dropped: [] }])
+    for (const host of all)
+      expect([host, sentTo(host, text)]).toEqual([host, { text: host === 'Anthropic' ? text : without, dropped: [] }])
   })
 })
 
@@ -206,9 +214,12 @@ describe('the betas of a request', () => {
   })
 
   it('are reported where they are lost, unless their removal takes nothing from the request', () => {
-    for (const host of clouds) expect(sentTo(host, '{}', { betas: asked }).dropped).toEqual(['anthropic-beta.files-api-2025-04-14'])
+    for (const host of clouds)
+      expect(sentTo(host, '{}', { betas: asked }).dropped).toEqual(['anthropic-beta.files-api-2025-04-14'])
     expect(sentTo('Vertex AI', '{"anthropic_beta":["skills-2025-10-02"]}').dropped).toEqual(['anthropic-beta.skills-2025-10-02'])
-    expect(sentTo('Microsoft Foundry', '{}', { betas: 'fast-mode-2026-02-01' }).dropped).toEqual(['anthropic-beta.fast-mode-2026-02-01'])
+    expect(sentTo('Microsoft Foundry', '{}', { betas: 'fast-mode-2026-02-01' }).dropped).toEqual([
+      'anthropic-beta.fast-mode-2026-02-01',
+    ])
     for (const host of ['Anthropic', 'Unknown', ...vendors]) expect(sentTo(host, '{}', { betas: asked }).dropped).toEqual([])
   })
 })

@@ -28,16 +28,46 @@ describe('a base URL that was pasted with the path of a call', () => {
     [1, 'https://host.example/v1/models', 'openai.chat', 'https://host.example/v1/chat/completions'],
     [14, 'https://host.example/v1/messages', 'anthropic.messages', 'https://host.example/v1/messages'],
     [14, 'https://host.example/anthropic/v1/messages', 'anthropic.messages', 'https://host.example/anthropic/v1/messages'],
-    [17, 'https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions', 'openai.chat', 'https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions'],
-    [26, 'https://open.bigmodel.cn/api/paas/v4/chat/completions', 'openai.chat', 'https://open.bigmodel.cn/api/paas/v4/chat/completions'],
+    [
+      17,
+      'https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions',
+      'openai.chat',
+      'https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions',
+    ],
+    [
+      26,
+      'https://open.bigmodel.cn/api/paas/v4/chat/completions',
+      'openai.chat',
+      'https://open.bigmodel.cn/api/paas/v4/chat/completions',
+    ],
     [43, 'https://api.deepseek.com/anthropic/v1/messages', 'openai.chat', 'https://api.deepseek.com/v1/chat/completions'],
-    [45, 'https://ark.cn-beijing.volces.com/api/v3/chat/completions', 'openai.chat', 'https://ark.cn-beijing.volces.com/api/v3/chat/completions'],
+    [
+      45,
+      'https://ark.cn-beijing.volces.com/api/v3/chat/completions',
+      'openai.chat',
+      'https://ark.cn-beijing.volces.com/api/v3/chat/completions',
+    ],
     [46, 'https://qianfan.baidubce.com/v2/chat/completions', 'openai.chat', 'https://qianfan.baidubce.com/v2/chat/completions'],
     [34, 'https://api.cohere.com/v2/chat', 'cohere.chat', 'https://api.cohere.com/v2/chat'],
-    [24, 'https://g.example/v1beta/models/gemini-3-pro:generateContent', 'gemini.generate', 'https://g.example/v1beta/models/m:generateContent'],
+    [
+      24,
+      'https://g.example/v1beta/models/gemini-3-pro:generateContent',
+      'gemini.generate',
+      'https://g.example/v1beta/models/m:generateContent',
+    ],
     [24, 'https://g.example/v1beta/models', 'gemini.generate', 'https://g.example/v1beta/models/m:generateContent'],
-    [3, 'https://r.openai.azure.com/openai/v1/chat/completions', 'openai.chat', 'https://r.openai.azure.com/openai/v1/chat/completions'],
-    [3, 'https://r.openai.azure.com/openai/deployments/gpt/chat/completions', 'openai.chat', 'https://r.openai.azure.com/openai/deployments/m/chat/completions?api-version=2024-12-01-preview'],
+    [
+      3,
+      'https://r.openai.azure.com/openai/v1/chat/completions',
+      'openai.chat',
+      'https://r.openai.azure.com/openai/v1/chat/completions',
+    ],
+    [
+      3,
+      'https://r.openai.azure.com/openai/deployments/gpt/chat/completions',
+      'openai.chat',
+      'https://r.openai.azure.com/openai/deployments/m/chat/completions?api-version=2024-12-01-preview',
+    ],
   ])('[296] of type %i: %s is understood for %s', (type, pasted, format, url) => {
     expect(called(type, pasted, format, 'm')).toBe(url)
   })

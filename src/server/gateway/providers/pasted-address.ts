@@ -4,7 +4,10 @@ import type { Provider } from './provider.ts'
  * A base URL that was pasted with the path of a call at its end, without that path: the path of any known endpoint, up to its
  * version, which `joinUrl` understands, or else one of the provider's own paths as a whole.
  */
-export function withoutCallPath({ speaks, addressIsWhole }: Pick<Provider, 'speaks' | 'addressIsWhole'>, address: string): string {
+export function withoutCallPath(
+  { speaks, addressIsWhole }: Pick<Provider, 'speaks' | 'addressIsWhole'>,
+  address: string,
+): string {
   if (addressIsWhole) return address
   const server = /^[a-z]+:\/\/[^/]+/i.exec(address)?.[0]
   if (server === undefined) return address

@@ -85,7 +85,9 @@ describe('the address of a call to Vertex', () => {
   })
 
   it('of interactions is under the project, which an API key does not have', () => {
-    expect(url(channel(), 'gemini.interactions', 'gemini-3.8-flash', true)).toBe(`${at.replace('/v1/', '/v1beta1/')}/interactions`)
+    expect(url(channel(), 'gemini.interactions', 'gemini-3.8-flash', true)).toBe(
+      `${at.replace('/v1/', '/v1beta1/')}/interactions`,
+    )
     expect(vertex.forChannel?.(channel())?.speaks).toHaveProperty(['gemini.interactions'])
     const express = vertex.forChannel?.(channel({ key: apiKey }))?.speaks
     expect(express).not.toHaveProperty(['gemini.interactions'])

@@ -41,7 +41,12 @@ export function socketRouter(app: RelayParts, readClient: ClientReader) {
     const format = endpoint?.format ?? 'other'
     const isSession = endpoint?.carries === 'session'
     const unserved = endpoint ? undefined : findEndpoint('GET', url, request.headers)
-    const { call, detach } = callOver(app, { format, dialect: unserved?.dialect ?? 'openai' }, { request, socket }, readClient(request))
+    const { call, detach } = callOver(
+      app,
+      { format, dialect: unserved?.dialect ?? 'openai' },
+      { request, socket },
+      readClient(request),
+    )
     const mine = new Set<Stoppable>()
     const handshake: Handshake = {
       call,

@@ -55,11 +55,7 @@ async function dueTasks(app: Pick<RelayParts, 'db' | 'now'>, table: TaskTable): 
 }
 
 /** Ends tasks whose process died before it could store the upstream's id; they are refunded if they were charged. */
-async function closeUnnamed(
-  app: Core & Pick<RelayParts, 'ledger'>,
-  table: TaskTable,
-  tasks: readonly TaskRow[],
-): Promise<void> {
+async function closeUnnamed(app: Core & Pick<RelayParts, 'ledger'>, table: TaskTable, tasks: readonly TaskRow[]): Promise<void> {
   if (tasks.length === 0) return
   const requestIds = tasks.map(({ requestId }) => requestId)
   const holds = await app.db.selectFrom('holds').select('request_id').where('request_id', 'in', requestIds).execute()

@@ -135,10 +135,9 @@ export function secretsOf({ kind, settings }: Pick<OpenDestination, 'kind' | 'se
 function present(core: Core, row: Row<'destinations'>): Destination {
   const open = openDestination(core, row)
   const secrets = secretNames(open.kind)
-  const shown = Object.keys(destinationSettings(open.kind)).map((name) => [
-    name,
-    secrets.includes(name) ? '' : (open.settings[name] ?? ''),
-  ] as const)
+  const shown = Object.keys(destinationSettings(open.kind)).map(
+    (name) => [name, secrets.includes(name) ? '' : (open.settings[name] ?? '')] as const,
+  )
   return destination.parse({
     ...row,
     events: JSON.parse(row.events),

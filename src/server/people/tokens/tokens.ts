@@ -202,7 +202,9 @@ export async function changeTokens(
   return change(core, undefined, async (within, report) => {
     const changed = await within
       .updateTable('tokens')
-      .set(action === 'delete' ? { deleted_at: now } : { status: action === 'enable' ? tokenStatus.enabled : tokenStatus.disabled })
+      .set(
+        action === 'delete' ? { deleted_at: now } : { status: action === 'enable' ? tokenStatus.enabled : tokenStatus.disabled },
+      )
       .where('id', 'in', locked(core, within.selectFrom('tokens').select('id').where('id', 'in', ids).orderBy('id')))
       .where('user_id', '=', userId)
       .where('deleted_at', 'is', null)

@@ -1,7 +1,7 @@
 import { seconds } from '../../base/lib/time/clock.ts'
-import { expireMissingEndpoints } from '../../gateway/channels/row/missing-endpoints.ts'
 import { notifyDisabledChannels } from '../../gateway/channels/health/notify-disabled.ts'
 import { notifyImplausibleUsage } from '../../gateway/channels/health/notify-implausible-usage.ts'
+import { expireMissingEndpoints } from '../../gateway/channels/row/missing-endpoints.ts'
 import { purgeBudgetSums } from '../../gateway/limits/budget-use.ts'
 import { settlePendingResponses } from '../../gateway/relay/stored-responses/pending-responses.ts'
 import { pollTasks } from '../../gateway/tasks/poll.ts'

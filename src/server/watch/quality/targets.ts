@@ -1,7 +1,7 @@
-import { matchesName } from '../../gateway/channels/row/match-name.ts'
 import type { ChannelIndex, RunningChannel } from '../../gateway/channels/index/model-index.ts'
-import { resolveModel } from '../../gateway/channels/select/select.ts'
 import { upstreamFormat } from '../../gateway/channels/request/upstream-format.ts'
+import { matchesName } from '../../gateway/channels/row/match-name.ts'
+import { resolveModel } from '../../gateway/channels/select/select.ts'
 
 /** A channel that is asked, and the model. */
 export interface Target {

@@ -12,10 +12,15 @@ interface Feed {
 }
 
 /** Incidents and maintenance as RSS 2.0: an item for each update, the newest first. Pure. Source: the RSS 2.0 specification. */
-export function drawFeed({ incidents, updated_at }: Pick<StatusPage, 'incidents' | 'updated_at'>, { site, address, language }: Feed): string {
+export function drawFeed(
+  { incidents, updated_at }: Pick<StatusPage, 'incidents' | 'updated_at'>,
+  { site, address, language }: Feed,
+): string {
   const link = `${address}/status`
   const items = incidents
-    .flatMap((incident) => incident.updates.map((update, index) => ({ incident, update, place: incident.updates.length - index })))
+    .flatMap((incident) =>
+      incident.updates.map((update, index) => ({ incident, update, place: incident.updates.length - index })),
+    )
     .sort((one, other) => other.update.created_at - one.update.created_at)
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',

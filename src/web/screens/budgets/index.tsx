@@ -5,10 +5,10 @@ import { useLocal, useText } from '../../lib/i18n.ts'
 import { useMay } from '../../lib/session.ts'
 import { BudgetActions } from '../../ui/budgets/budget-actions.tsx'
 import { useBudgetColumns } from '../../ui/budgets/columns.tsx'
+import { SideDrawer } from '../../ui/dialog/side-drawer.tsx'
 import { ListFrame } from '../../ui/list/list-frame.tsx'
 import { useList } from '../../ui/list/list-rows.ts'
 import { useListState } from '../../ui/list/list-state.ts'
-import { SideDrawer } from '../../ui/dialog/side-drawer.tsx'
 import { texts } from './texts.ts'
 
 const BudgetForm = lazy(async () => ({ default: (await import('../../ui/budgets/budget-form.tsx')).BudgetForm }))

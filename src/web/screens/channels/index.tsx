@@ -1,9 +1,9 @@
 import { lazy, Suspense, useState } from 'react'
 import type { Channel } from '../../../contract/entities/channel.ts'
 import { useText } from '../../lib/i18n.ts'
-import { PageHeader } from '../../ui/page/page-header.tsx'
 import { SideDrawer } from '../../ui/dialog/side-drawer.tsx'
 import { useFormRoute } from '../../ui/form/use-form-route.ts'
+import { PageHeader } from '../../ui/page/page-header.tsx'
 import { headTexts } from './head-texts.ts'
 
 const ChannelList = lazy(async () => ({ default: (await import('./list.tsx')).ChannelList }))

@@ -2,7 +2,7 @@ import { roundSteps, roundTicks, type Series, type Step } from './series.ts'
 
 /** The geometry of stacked bars, in pixels. */
 
-export interface Bar {
+interface Bar {
   readonly x: number
   readonly y: number
   readonly width: number
@@ -124,7 +124,9 @@ export function columnAt({ left, band, count }: Plot, x: number): number | undef
 }
 
 export function barPath(bars: readonly Bar[]): string {
-  return bars.map(({ x, y, width, height }) => `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`).join('')
+  return bars
+    .map(({ x, y, width, height }) => `M${round(x)} ${round(y)}h${round(width)}v${round(height)}h${round(-width)}z`)
+    .join('')
 }
 
 export function linePath(points: readonly { readonly x: number; readonly y: number }[]): string {

@@ -13,10 +13,10 @@ import { useUrlState } from '../../lib/search-params.ts'
 import { useMay } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { formatTime, nowSeconds, startOfDay, timeZoneName } from '../../lib/times.ts'
+import { type Filter, ListFilters } from '../../ui/list/list-filters.tsx'
 import { Disclosure } from '../../ui/page/disclosure.tsx'
 import { Empty } from '../../ui/page/empty.tsx'
 import { ErrorView } from '../../ui/page/error-view.tsx'
-import { type Filter, ListFilters } from '../../ui/list/list-filters.tsx'
 import { PageHeader } from '../../ui/page/page-header.tsx'
 import { Panel } from '../../ui/page/panel.tsx'
 import { useQuotaHint } from '../../ui/view/quota-text.tsx'
@@ -78,7 +78,13 @@ export function Screen() {
         }
       />
       <div className={styles.filters}>
-        <ListFilters filters={inputs} values={{ ...values, grain: asked.grain }} onChange={change} onReset={reset} filtered={filtered} />
+        <ListFilters
+          filters={inputs}
+          values={{ ...values, grain: asked.grain }}
+          onChange={change}
+          onReset={reset}
+          filtered={filtered}
+        />
       </div>
       <Cards title={title} total={sums.data?.total} seconds={Math.max(60, to - asked.start_timestamp)} />
       {sums.data ? (
@@ -148,7 +154,10 @@ function Charts({ sums, before, view, change }: ChartsProps) {
   const { grain, start_timestamp: from, to } = view
   const series = useMemo(() => seriesOf(sums, metric), [sums, metric])
   const steps = useMemo(() => stepsOf(sums, { metric, grain, from, to }), [sums, metric, grain, from, to])
-  const line = useMemo(() => before && sumsOfSteps(before, { metric, grain, from, to, steps }), [before, metric, grain, from, to, steps])
+  const line = useMemo(
+    () => before && sumsOfSteps(before, { metric, grain, from, to, steps }),
+    [before, metric, grain, from, to, steps],
+  )
   const labels = { model: say('byModel'), user: say('byUser'), channel: say('byChannel'), group: say('byGroup') }
   const sides = sumsBy.filter((side) => view.isAdmin || side === 'model' || side === 'group')
   const total = say('total', { value: format(figureOf(sums.total, metric)) })
@@ -219,10 +228,7 @@ function Charts({ sums, before, view, change }: ChartsProps) {
 function useTicks(metric: Metric) {
   const { display_in_currency: inCurrency, quota_per_unit: perUsd } = useStatus()
   const scale = metric === 'quota' && inCurrency ? perUsd : 1
-  const formatTick = useCallback(
-    (value: number) => (scale === 1 ? formatNumber(value) : exactUsd(tidy(value / scale))),
-    [scale],
-  )
+  const formatTick = useCallback((value: number) => (scale === 1 ? formatNumber(value) : exactUsd(tidy(value / scale))), [scale])
   return { scale, formatTick }
 }
 

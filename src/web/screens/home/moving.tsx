@@ -3,9 +3,9 @@ import { lazy, Suspense, useState } from 'react'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { useMay } from '../../lib/session.ts'
 import { storedFlag } from '../../lib/stored.ts'
-import { CodeBlock } from '../../ui/text/code-block.tsx'
 import { Disclosure } from '../../ui/page/disclosure.tsx'
 import shared from '../../ui/shared.module.css'
+import { CodeBlock } from '../../ui/text/code-block.tsx'
 import styles from './home.module.css'
 
 const texts = defineTexts({

@@ -8,8 +8,8 @@ import { invalidate, read, useWrite } from '../../lib/query.ts'
 import { formatTime, isTime, startOfDay, timeZoneName } from '../../lib/times.ts'
 import { toast } from '../../lib/toast.ts'
 import { confirm } from '../../ui/dialog/confirm.tsx'
-import { DateTimeInput } from '../../ui/form/date-time-input.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { DateTimeInput } from '../../ui/form/date-time-input.tsx'
 import { texts } from './texts.ts'
 
 const everyMs = 1000

@@ -20,7 +20,11 @@ export function FiringStrip() {
     <Notice
       kind="danger"
       title={say('firing', { count: firing.length })}
-      action={<Button variant="default" size="compact-sm" renderRoot={(button) => <Link {...button} to="/alerts" />}>{say('showAlerts')}</Button>}
+      action={
+        <Button variant="default" size="compact-sm" renderRoot={(button) => <Link {...button} to="/alerts" />}>
+          {say('showAlerts')}
+        </Button>
+      }
     >
       {firing.slice(0, shownMax).map((alert) => (
         <div key={alert.id}>

@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { confirm } from '../../ui/dialog/confirm.tsx'
-import { CopyButton, copyText } from '../../ui/view/copy-text.tsx'
 import { Panel } from '../../ui/page/panel.tsx'
+import { CopyButton, copyText } from '../../ui/view/copy-text.tsx'
 import { texts } from './texts.ts'
 
 /** The token for scripts. It is shown once; the server keeps only its hash. */

@@ -3,9 +3,9 @@ import { useForm } from '@mantine/form'
 import { ApiError } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { useHumanCheck } from '../../ui/account/human-check.tsx'
 import { MailCodeField } from '../../ui/account/mail-code-field.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { texts } from './texts.ts'
 
 /** Binds an address with the code that is mailed there. */

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useText } from '../../lib/i18n.ts'
 import { invalidate, queryClient, read } from '../../lib/query.ts'
 import { rememberUser, useSession } from '../../lib/session.ts'
-import { Panel } from '../../ui/page/panel.tsx'
 import { PasswordForm } from '../../ui/account/password-form.tsx'
+import { Panel } from '../../ui/page/panel.tsx'
 import { texts } from './texts.ts'
 
 export function PasswordCard() {

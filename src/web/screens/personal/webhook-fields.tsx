@@ -1,8 +1,8 @@
 import { Box, PasswordInput, TextInput } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
-import { CodeBlock } from '../../ui/text/code-block.tsx'
 import { Disclosure } from '../../ui/page/disclosure.tsx'
 import shared from '../../ui/shared.module.css'
+import { CodeBlock } from '../../ui/text/code-block.tsx'
 import type { NoticeForm } from './own-setting.ts'
 import { texts } from './texts.ts'
 

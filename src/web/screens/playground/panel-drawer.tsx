@@ -2,8 +2,8 @@ import { Drawer } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { dialogName } from '../../ui/dialog/dialog-name.ts'
-import { texts as uiTexts } from '../../ui/texts.ts'
 import { useFocusReturn } from '../../ui/dialog/use-focus-return.ts'
+import { texts as uiTexts } from '../../ui/texts.ts'
 
 /** Settings or history where there is no room beside the conversation; loaded when first opened. */
 export function PanelDrawer({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {

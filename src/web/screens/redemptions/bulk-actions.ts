@@ -1,8 +1,8 @@
 import type { Redemption } from '../../../contract/entities/redemption.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import { copyText } from '../../ui/view/copy-text.tsx'
 import type { Action } from '../../ui/list/row-action.ts'
+import { copyText } from '../../ui/view/copy-text.tsx'
 import { redemptionLists } from './redemption-lines.ts'
 import { texts } from './texts.ts'
 

@@ -50,13 +50,11 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
   function inputOf(key: string) {
     const draft = drafts.values[key]
     return {
-      value: valueOf(options[key]?.widget, draft ?? saved[key] ?? ''),
+      value: inputValue(options[key]?.widget, draft ?? saved[key] ?? ''),
       onChange: (value: unknown) => drafts.set(key, String(value) === saved[key] ? undefined : String(value), place.tab),
       error: drafts.errors[key],
       disabled: isLocked(key),
-      mark: draft !== undefined && (
-        <span className={styles.mark} title={say('changed')} role="img" aria-label={say('changed')} />
-      ),
+      mark: draft !== undefined && <span className={styles.mark} title={say('changed')} role="img" aria-label={say('changed')} />,
     }
   }
 
@@ -119,7 +117,7 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
 }
 
 /** The value of an option in its input. Options are exchanged as text: `true` of a switch, commas between tags. */
-function valueOf(widget: Widget | undefined, text: string): boolean | string | string[] {
+function inputValue(widget: Widget | undefined, text: string): boolean | string | string[] {
   if (widget === 'switch') return text === 'true'
   return widget === 'tags' ? text.split(',').filter((tag) => tag !== '') : text
 }

@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { toast } from '../../lib/toast.ts'
-import { StickyBar } from './sticky-bar.tsx'
 import type { Drafts } from './drafts.ts'
+import { StickyBar } from './sticky-bar.tsx'
 import { texts } from './texts.ts'
 
 /** Saves or discards the changes of all tabs. It stays in view. */

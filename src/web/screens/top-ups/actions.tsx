@@ -2,9 +2,9 @@ import { IconCircleCheck, IconCopy, IconReceiptRefund, IconRefresh } from '@tabl
 import { type AdminTopUp, topUpStatus } from '../../../contract/entities/top-up.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
-import { copyText } from '../../ui/view/copy-text.tsx'
 import { actionIcon, type RowAction } from '../../ui/list/row-action.ts'
 import { RowActions } from '../../ui/list/row-actions.tsx'
+import { copyText } from '../../ui/view/copy-text.tsx'
 import { texts } from './texts.ts'
 
 export type TopUpAction = 'complete' | 'withdraw'

@@ -1,10 +1,10 @@
 import type { AdminTopUp } from '../../../contract/entities/top-up.ts'
 import { useText } from '../../lib/i18n.ts'
-import { CopyText } from '../../ui/view/copy-text.tsx'
 import type { Column } from '../../ui/list/listing.ts'
+import shared from '../../ui/shared.module.css'
+import { CopyText } from '../../ui/view/copy-text.tsx'
 import { formatMoney, OrderState, PaymentMethod } from '../../ui/view/order-parts.tsx'
 import { QuotaText } from '../../ui/view/quota-text.tsx'
-import shared from '../../ui/shared.module.css'
 import { TimeText } from '../../ui/view/time-text.tsx'
 import { texts } from './texts.ts'
 

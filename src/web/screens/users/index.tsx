@@ -1,9 +1,9 @@
 import { lazy, Suspense, useState } from 'react'
 import type { User } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
-import { PageHeader } from '../../ui/page/page-header.tsx'
 import { SideDrawer } from '../../ui/dialog/side-drawer.tsx'
 import { useFormRoute } from '../../ui/form/use-form-route.ts'
+import { PageHeader } from '../../ui/page/page-header.tsx'
 import { headTexts } from './head-texts.ts'
 
 const UserList = lazy(async () => ({ default: (await import('./list.tsx')).UserList }))

@@ -1,7 +1,7 @@
 import type { LedgerRow } from '../../../contract/entities/ledger-row.ts'
 import { type Say, useText } from '../../lib/i18n.ts'
-import { CopyText } from '../../ui/view/copy-text.tsx'
 import shared from '../../ui/shared.module.css'
+import { CopyText } from '../../ui/view/copy-text.tsx'
 import { texts } from './texts.ts'
 import styles from './wallet.module.css'
 

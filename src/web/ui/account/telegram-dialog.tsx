@@ -4,8 +4,8 @@ import { sitePath } from '../../lib/base-path.ts'
 import { useStatus } from '../../lib/status.ts'
 import { Dialog } from '../dialog/dialog.tsx'
 import { Notice } from '../page/notice.tsx'
-import styles from './outside.module.css'
 import shared from '../shared.module.css'
+import styles from './outside.module.css'
 
 /** https://core.telegram.org/widgets/login */
 const script = 'https://telegram.org/js/telegram-widget.js?22'

@@ -2,8 +2,8 @@ import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useStatus } from '../../lib/status.ts'
 import { Dialog } from '../dialog/dialog.tsx'
-import styles from './outside.module.css'
 import shared from '../shared.module.css'
+import styles from './outside.module.css'
 
 interface WechatDialogProps {
   /** Texts of the screen that opens the dialog. */

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import { textOf } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import styles from './confirm.module.css'
 import { showDialog } from './dialogs.tsx'
-import { texts } from '../texts.ts'
 
 export interface ConfirmOptions {
   readonly title: string

@@ -1,9 +1,9 @@
 import { Button, Group, Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import { dialogName } from './dialog-name.ts'
 import { useLayer } from './layers.ts'
-import { texts } from '../texts.ts'
 import { useFocusReturn } from './use-focus-return.ts'
 
 export interface DialogContent {

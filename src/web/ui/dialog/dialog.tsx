@@ -1,10 +1,10 @@
 import { Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import styles from './dialog.module.css'
 import { dialogName } from './dialog-name.ts'
 import { useLayer } from './layers.ts'
-import { texts } from '../texts.ts'
 import { useFocusReturn } from './use-focus-return.ts'
 
 interface DialogProps {

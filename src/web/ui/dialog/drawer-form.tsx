@@ -2,10 +2,10 @@ import { Button, Skeleton } from '@mantine/core'
 import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, use, useLayoutEffect } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import { confirmDiscard } from './confirm.tsx'
 import styles from './drawer-form.module.css'
 import { SideDrawerContext } from './side-drawer-context.ts'
-import { texts } from '../texts.ts'
 
 interface DrawerFormProps {
   readonly onSubmit: () => void

@@ -1,13 +1,13 @@
 import { Drawer } from '@mantine/core'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import { confirmDiscard } from './confirm.tsx'
 import { dialogName } from './dialog-name.ts'
 import styles from './drawer-form.module.css'
 import { DrawerFormWaiting } from './drawer-form.tsx'
 import { useLayer } from './layers.ts'
 import { type DrawerHold, SideDrawerContext, type SideDrawerProps } from './side-drawer-context.ts'
-import { texts } from '../texts.ts'
 
 /** A panel at the side of a list. Esc and a click outside close it, unless unsaved input would be lost. */
 export function SideDrawerPanel<Subject>({ subject, title, onClose, wide = false, children }: SideDrawerProps<Subject>) {

@@ -3,6 +3,7 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import type { Field } from '../../../contract/fields.ts'
 import type { TextParams } from '../../../contract/text.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import { Choices, type Offer } from './choices.tsx'
 import { DateTimeInput } from './date-time-input.tsx'
 import { JsonInput } from './json-input.tsx'
@@ -10,7 +11,6 @@ import { NumberField } from './number-field.tsx'
 import { PasswordField } from './password-field.tsx'
 import { RatioMap } from './ratio-map.tsx'
 import { TextMap } from './text-map.tsx'
-import { texts } from '../texts.ts'
 
 // Few forms have one.
 const ChatList = lazy(async () => ({ default: (await import('./chat-list.tsx')).ChatList }))
@@ -89,9 +89,7 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
 
   switch (field.widget) {
     case 'switch':
-      return (
-        <Switch {...named} {...input} checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
-      )
+      return <Switch {...named} {...input} checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
     case 'number':
       return <NumberField {...common} value={text} onChange={onChange} unit={field.unit} />
     case 'amount':
@@ -151,9 +149,7 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
       )
     }
     case 'select':
-      return (
-        <Select {...common} value={text} data={offered} onChange={(next) => onChange(next ?? '')} allowDeselect={false} />
-      )
+      return <Select {...common} value={text} data={offered} onChange={(next) => onChange(next ?? '')} allowDeselect={false} />
     case 'choices':
       return (
         <MultiSelect
@@ -184,7 +180,13 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
       )
     case 'time':
       return (
-        <DateTimeInput {...named} {...input} label={label} value={typeof value === 'number' ? value : undefined} onChange={onChange} />
+        <DateTimeInput
+          {...named}
+          {...input}
+          label={label}
+          value={typeof value === 'number' ? value : undefined}
+          onChange={onChange}
+        />
       )
     case 'url':
     case 'identifier':

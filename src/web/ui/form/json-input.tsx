@@ -2,8 +2,8 @@ import { Anchor, Box, Textarea, type TextareaProps } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { isJson } from '../../lib/json.ts'
-import styles from './json-input.module.css'
 import { texts } from '../texts.ts'
+import styles from './json-input.module.css'
 
 export interface JsonInputProps extends Omit<TextareaProps, 'value' | 'onChange'> {
   readonly value: string

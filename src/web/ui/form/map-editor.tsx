@@ -2,9 +2,9 @@ import { TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
+import { texts } from '../texts.ts'
 import styles from './map-editor.module.css'
 import { RowsEditor, type RowsEditorProps } from './rows-editor.tsx'
-import { texts } from '../texts.ts'
 
 /** `value` is the JSON text of an object. */
 export type MapProps = Pick<RowsEditorProps<unknown>, 'label' | 'description' | 'error' | 'disabled' | 'value' | 'onChange'>

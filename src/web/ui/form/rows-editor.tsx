@@ -2,10 +2,10 @@ import { ActionIcon, Box, Button, Input, SegmentedControl } from '@mantine/core'
 import { IconPlus, IconX } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
-import { JsonInput } from './json-input.tsx'
-import styles from './rows-editor.module.css'
 import shared from '../shared.module.css'
 import { texts } from '../texts.ts'
+import { JsonInput } from './json-input.tsx'
+import styles from './rows-editor.module.css'
 
 export interface RowsEditorProps<Row> {
   readonly label: string

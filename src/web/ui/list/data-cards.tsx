@@ -1,9 +1,9 @@
 import { useText } from '../../lib/i18n.ts'
+import shared from '../shared.module.css'
+import { texts } from '../texts.ts'
 import { ExpandButton, GroupHead, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
 import { type BodyProps, type Column, groupsOf, openRows } from './listing.ts'
-import shared from '../shared.module.css'
-import { texts } from '../texts.ts'
 
 /** A list as cards, where a table has no room: one card for each row, headed by the column that names it. */
 export function DataCards<Row>({

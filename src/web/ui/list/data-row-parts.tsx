@@ -2,9 +2,9 @@ import { ActionIcon, Checkbox } from '@mantine/core'
 import { IconChevronRight } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import styles from './data-table.module.css'
 import type { RowGroup, RowKey } from './listing.ts'
-import { texts } from '../texts.ts'
 
 export function useKeySet(): [ReadonlySet<RowKey>, (key: RowKey) => void] {
   const [keys, setKeys] = useState<ReadonlySet<RowKey>>(new Set())

@@ -2,10 +2,10 @@ import { VisuallyHidden } from '@mantine/core'
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import { Fragment } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import { ExpandButton, GroupHead, SelectAll, SelectOne, useKeySet } from './data-row-parts.tsx'
 import styles from './data-table.module.css'
 import { type BodyProps, type Column, cellsOf, groupsOf, openRows, type Sort } from './listing.ts'
-import { texts } from '../texts.ts'
 
 /** The rows of a list as a table. */
 export function DataRows<Row>({

@@ -3,9 +3,9 @@ import type { ReactNode } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { dialogName } from '../dialog/dialog-name.ts'
 import { useLayer } from '../dialog/layers.ts'
-import styles from './list-filters.module.css'
-import { texts } from '../texts.ts'
 import { useFocusReturn } from '../dialog/use-focus-return.ts'
+import { texts } from '../texts.ts'
+import styles from './list-filters.module.css'
 
 /** The filters of a list at the lower edge of a narrow window. They apply at once; the list is behind. */
 export function FilterSheet({ onClose, children }: { onClose: () => void; children: ReactNode }) {

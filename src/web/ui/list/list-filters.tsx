@@ -5,8 +5,8 @@ import { lazy, Suspense, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useNarrow } from '../../lib/narrow.ts'
 import type { SearchValue } from '../../lib/search-params.ts'
-import styles from './list-filters.module.css'
 import { texts } from '../texts.ts'
+import styles from './list-filters.module.css'
 import { TimeRange } from './time-range.tsx'
 
 const FilterSheet = lazy(async () => ({ default: (await import('./filter-sheet.tsx')).FilterSheet }))

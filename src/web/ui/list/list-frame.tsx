@@ -1,9 +1,9 @@
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
+import { PageHeader } from '../page/page-header.tsx'
 import { FileButton, type ListFile } from './list-file.tsx'
 import { ListTable, type ListTableProps } from './list-table.tsx'
-import { PageHeader } from '../page/page-header.tsx'
 
 interface ListFrameProps<Row> extends Omit<ListTableProps<Row>, 'label'> {
   readonly title: string

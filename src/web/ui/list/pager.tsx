@@ -5,8 +5,8 @@ import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useNarrow } from '../../lib/narrow.ts'
 import { type PageSize, pageSize, usePageSize } from '../../lib/page-size.ts'
-import styles from './pager.module.css'
 import { texts } from '../texts.ts'
+import styles from './pager.module.css'
 
 interface PagerProps {
   /** Counted from 1. */

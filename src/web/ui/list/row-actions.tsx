@@ -2,9 +2,9 @@ import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconDots } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import { perform, type RowAction } from './row-action.ts'
 import styles from './row-actions.module.css'
-import { texts } from '../texts.ts'
 
 /** The actions of one row: frequent ones as icons, the rest in a menu, dangerous ones last and red. */
 export function RowActions({ name, actions }: { name: string; actions: readonly RowAction[] }) {

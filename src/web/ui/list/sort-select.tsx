@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core'
 import { useText } from '../../lib/i18n.ts'
-import type { Column, Sort } from './listing.ts'
 import { texts } from '../texts.ts'
+import type { Column, Sort } from './listing.ts'
 
 interface SortSelectProps<Row> {
   readonly columns: readonly Column<Row>[]

@@ -1,8 +1,8 @@
 import { Box } from '@mantine/core'
 import { IconChevronRight } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
-import styles from './disclosure.module.css'
 import shared from '../shared.module.css'
+import styles from './disclosure.module.css'
 
 interface DisclosureProps {
   readonly title: ReactNode

@@ -2,8 +2,8 @@ import { Button } from '@mantine/core'
 import { IconCloudOff, IconRefresh } from '@tabler/icons-react'
 import { Component, type ReactNode } from 'react'
 import { useText } from '../../lib/i18n.ts'
-import { Empty } from './empty.tsx'
 import { texts } from '../texts.ts'
+import { Empty } from './empty.tsx'
 
 interface ErrorViewProps {
   readonly title?: string

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import styles from './facts.module.css'
 import shared from '../shared.module.css'
+import styles from './facts.module.css'
 
 export interface Fact {
   readonly label: string

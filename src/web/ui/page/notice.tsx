@@ -1,7 +1,7 @@
 import { IconAlertTriangle, IconInfoCircle } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import styles from './notice.module.css'
 import { tint } from '../view/tag.tsx'
+import styles from './notice.module.css'
 
 const colors = { info: 'sluice', warn: 'yellow', danger: 'red' } as const
 

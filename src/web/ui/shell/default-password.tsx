@@ -3,9 +3,9 @@ import { useEffect, useState } from 'react'
 import type { SignedInUser } from '../../../contract/entities/user.ts'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { rememberUser } from '../../lib/session.ts'
+import { PasswordForm } from '../account/password-form.tsx'
 import { dialogName } from '../dialog/dialog-name.ts'
 import { Notice } from '../page/notice.tsx'
-import { PasswordForm } from '../account/password-form.tsx'
 import styles from './shell.module.css'
 
 const texts = defineTexts({

@@ -24,7 +24,10 @@ export const texts = defineTexts({
   demo: ['演示站点', 'Demo site'],
   search: ['搜索', 'Search'],
   palette: ['命令面板', 'Command palette'],
-  palettePlaceholder: ['前往页面，查找令牌、模型、请求 ID、渠道、用户或设置…', 'Go to a page, or find a token, model, request ID, channel, user or setting…'],
+  palettePlaceholder: [
+    '前往页面，查找令牌、模型、请求 ID、渠道、用户或设置…',
+    'Go to a page, or find a token, model, request ID, channel, user or setting…',
+  ],
   log: ['日志', 'Log'],
   requestRow: ['请求 {id} 的日志', 'Log row of request {id}'],
   prices: ['模型价格', 'Model prices'],

@@ -1,7 +1,7 @@
 import { type ComponentProps, isValidElement, useRef } from 'react'
-import styles from './code-block.module.css'
-import { CopyButton } from '../view/copy-text.tsx'
 import shared from '../shared.module.css'
+import { CopyButton } from '../view/copy-text.tsx'
+import styles from './code-block.module.css'
 
 /** Preformatted text with its language, if it names one, and a button to copy it. */
 export function CodeBlock(props: ComponentProps<'pre'>) {

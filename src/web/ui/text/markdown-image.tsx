@@ -1,9 +1,9 @@
 import { IconPhoto } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import { PictureThumb } from '../view/picture-thumb.tsx'
 import styles from './prose.module.css'
-import { texts } from '../texts.ts'
 
 /** A data URL of an image. SVG is a document, and excluded. */
 export const isDataUrlPicture = (address: string): boolean => /^data:image\/(?:png|jpeg|gif|webp);base64,/i.test(address)

@@ -3,9 +3,9 @@ import { IconCopy } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { textOf, useText } from '../../lib/i18n.ts'
 import { toast } from '../../lib/toast.ts'
-import styles from './copy-text.module.css'
 import { showDialog } from '../dialog/dialogs.tsx'
 import { texts } from '../texts.ts'
+import styles from './copy-text.module.css'
 
 /**
  * Copies the text, shows a message, and returns whether it succeeded; if the browser refuses, a dialog offers the text for manual

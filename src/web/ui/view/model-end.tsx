@@ -1,6 +1,6 @@
 import { useText } from '../../lib/i18n.ts'
-import { HintTag } from './status-tag.tsx'
 import { texts } from '../texts.ts'
+import { HintTag } from './status-tag.tsx'
 
 /** The end of a model. A date is a day in UTC, as `2026-12-11`. */
 interface ShownEnd {

@@ -1,8 +1,8 @@
 import { UnstyledButton } from '@mantine/core'
 import { textOf } from '../../lib/i18n.ts'
 import { showDialog } from '../dialog/dialogs.tsx'
-import styles from './picture-thumb.module.css'
 import { texts } from '../texts.ts'
+import styles from './picture-thumb.module.css'
 
 /** A small picture that opens over the page when it is pressed. Only for addresses that are safe to load at once. */
 export function PictureThumb({ src, alt }: { src: string; alt: string }) {

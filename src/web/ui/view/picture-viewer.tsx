@@ -2,9 +2,9 @@ import { ActionIcon, Tooltip } from '@mantine/core'
 import { IconArrowsMinimize, IconZoomIn, IconZoomOut } from '@tabler/icons-react'
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { texts } from '../texts.ts'
 import { clamped, moved, type Point, scaleMax, type View, wholeView, zoomed } from './pan-zoom.ts'
 import styles from './picture-viewer.module.css'
-import { texts } from '../texts.ts'
 
 interface PictureViewerProps {
   readonly src: string

@@ -2,8 +2,8 @@ import { Tooltip } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Text } from '../../../contract/text.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { Tag, type TagProps } from './tag.tsx'
 import { texts } from '../texts.ts'
+import { Tag, type TagProps } from './tag.tsx'
 
 /** A tag that explains itself when it is pointed at or focused. */
 export function HintTag({ hint, ...rest }: TagProps & { hint: ReactNode }) {

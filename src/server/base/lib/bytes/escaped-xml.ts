@@ -2,6 +2,8 @@ const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 /** A text as content or attribute of XML, without the characters that XML does not allow. */
 export function escapedXml(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow them.
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufffe\uffff]/g, '').replace(/[&<>"']/g, (sign) => entities[sign] ?? '')
+  return text.replace(refused, '').replace(/[&<>"']/g, (sign) => entities[sign] ?? '')
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML does not allow them.
+const refused = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufffe\uffff]/g

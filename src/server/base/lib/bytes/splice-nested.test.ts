@@ -22,7 +22,15 @@ describe('changes within a JSON text', () => {
     ['a nested member', '{"a": {"b": {"c" : 1.0, "d":"é"}}}', [['a', 'b', 'c']], '{"a": {"b": {"d":"é"}}}'],
     ['an entry', '{"a": [1, 2, 3]}', [['a', 1]], '{"a": [1, 3]}'],
     ['the first entry', '{"a": [1, 2, 3]}', [['a', 0]], '{"a": [2, 3]}'],
-    ['members in entries', '{"a":[{"x":1,"y":2},[],{"x":3}]}', [['a', 0, 'x'], ['a', 2, 'x']], '{"a":[{"y":2},[],{}]}'],
+    [
+      'members in entries',
+      '{"a":[{"x":1,"y":2},[],{"x":3}]}',
+      [
+        ['a', 0, 'x'],
+        ['a', 2, 'x'],
+      ],
+      '{"a":[{"y":2},[],{}]}',
+    ],
     ['every duplicate of a key', '{"a":1,"b":2,"a":3}', [['a']], '{"b":2}'],
     ['what is not there', '{"a":[1]}', [['b'], ['a', 4], ['a', 0, 'x'], ['c', 'd']], '{"a":[1]}'],
   ])('remove %s', (_, text, paths, result) => {

@@ -4,11 +4,11 @@ import { freshCore } from '../../../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../../../test/helpers/databases.ts'
 import { channelInput, channelKey, channelPatch } from '../../../../contract/entities/channel.ts'
 import type { Caller, Core } from '../../../base/options/core.ts'
+import { type ChannelFailure, reportFailure } from '../health/auto-disable.ts'
+import { loadChannels, openChannel } from '../index/model-index.ts'
 import { addKeys, listKeys, removeKey, setKeyStatus } from './channel-keys.ts'
 import { addChannels, copyChannel, deleteChannels, editChannel, setChannelStatus } from './channels.ts'
 import { findChannel } from './find-channels.ts'
-import { type ChannelFailure, reportFailure } from '../health/auto-disable.ts'
-import { loadChannels, openChannel } from '../index/model-index.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 const nowSeconds = 1_800_000_000

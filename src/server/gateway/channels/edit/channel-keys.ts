@@ -6,9 +6,9 @@ import { fail } from '../../../base/lib/failure.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import { change, type Report } from '../../../base/options/change.ts'
 import type { Caller, Core } from '../../../base/options/core.ts'
-import { requireProvider } from './fields.ts'
 import { openKey, readKeys, sealKey, tailOf } from '../row/keys.ts'
 import { findRow, lockChannel } from '../row/rows.ts'
+import { requireProvider } from './fields.ts'
 import { recordStatusEvents } from './status-events.ts'
 
 /**

@@ -4,10 +4,10 @@ import { freshCore } from '../../../../../test/helpers/core.ts'
 import { eachDatabase } from '../../../../../test/helpers/databases.ts'
 import { channel, channelInput, channelPatch } from '../../../../contract/entities/channel.ts'
 import type { Caller, Core } from '../../../base/options/core.ts'
+import { enabledModels } from '../index/listed-models.ts'
+import { openKey } from '../row/keys.ts'
 import { addChannels, copyChannel, deleteChannels, deleteDisabledChannels, editChannel, setChannelStatus } from './channels.ts'
 import { anyChannel, type ChannelFilter, findChannel, findChannels } from './find-channels.ts'
-import { openKey } from '../row/keys.ts'
-import { enabledModels } from '../index/listed-models.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '127.0.0.1' }
 const nowSeconds = 1_800_000_000

@@ -7,11 +7,11 @@ import type { Row } from '../../../base/db/schema.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import type { Core } from '../../../base/options/core.ts'
 import { providerById } from '../../providers/index.ts'
-import { findRow } from '../row/rows.ts'
 import { readMissingEndpoints } from '../row/missing-endpoints.ts'
 import { endAt, readEnds } from '../row/model-ends.ts'
 import { readPromptAdditions } from '../row/prompt-additions.ts'
 import { readModelMapping, readNames } from '../row/read-columns.ts'
+import { findRow } from '../row/rows.ts'
 
 /** Reading channels for the console. Nothing here decrypts a key, and all rows are returned through `presentChannels`. */
 export interface ChannelFilter {

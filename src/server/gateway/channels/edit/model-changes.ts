@@ -8,10 +8,10 @@ import { seconds } from '../../../base/lib/time/clock.ts'
 import { change } from '../../../base/options/change.ts'
 import type { Caller, Core } from '../../../base/options/core.ts'
 import { recordEvent } from '../../../usage/log/record-event.ts'
-import { lockChannel } from '../row/rows.ts'
 import { isPattern } from '../row/match-name.ts'
 import { readEnds } from '../row/model-ends.ts'
 import { readModelMapping, readNames } from '../row/read-columns.ts'
+import { lockChannel } from '../row/rows.ts'
 import { type ListedModel, readModelsOfChannel } from './upstream-models.ts'
 
 /**

@@ -4,9 +4,9 @@ import type { Within } from '../../../base/db/open.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import { change } from '../../../base/options/change.ts'
 import type { Caller, Core } from '../../../base/options/core.ts'
+import { lockedIds } from '../row/rows.ts'
 import { reviveKeys } from './channel-keys.ts'
 import { readSharedFields } from './fields.ts'
-import { lockedIds } from '../row/rows.ts'
 import { recordStatusEvents } from './status-events.ts'
 
 /** Channels that share a tag are changed together. */

@@ -7,12 +7,12 @@ import { CallFailure, type Reply } from '../../../base/lib/net/upstream-http/exc
 import type { Core } from '../../../base/options/core.ts'
 import type { Format } from '../../protocols/format.ts'
 import type { Provider, Upstream } from '../../providers/provider.ts'
-import { readFields, requireBaseUrl, requireProvider } from './fields.ts'
-import { readKeys } from '../row/keys.ts'
-import { endInList } from '../row/model-ends.ts'
 import { openChannel, type RunningChannel } from '../index/model-index.ts'
 import { withHeaderOverrides } from '../request/override.ts'
 import { siteIdFor } from '../request/site-hops.ts'
+import { readKeys } from '../row/keys.ts'
+import { endInList } from '../row/model-ends.ts'
+import { readFields, requireBaseUrl, requireProvider } from './fields.ts'
 
 /** Asking an upstream which models it has. A stored key only ever goes to the address that is stored beside it. */
 type Parts = Core & { readonly upstream: UpstreamAgents }

@@ -10,9 +10,9 @@ import type { Caller, Core } from '../../../base/options/core.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import { addChannels, editChannel } from '../edit/channels.ts'
 import { anyChannel, findChannels } from '../edit/find-channels.ts'
-import { type ChannelFailure, reportFailure, reportTest } from './auto-disable.ts'
-import { findRow } from '../row/rows.ts'
 import { openChannel, type RunningChannel } from '../index/model-index.ts'
+import { findRow } from '../row/rows.ts'
+import { type ChannelFailure, reportFailure, reportTest } from './auto-disable.ts'
 
 const caller: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 const nowSeconds = 1_800_000_000
@@ -163,7 +163,12 @@ anyDatabase('the health of channels', (fresh) => {
     await reportTest(core, channel.id, { ms: 9, failure: { status: 404, reason: 'no such model' } })
     expect(await findRow(core.db, channel.id)).toMatchObject({ test_failure: '404 no such model' })
     const failed = () =>
-      findChannels(core, { filter: { ...anyChannel, test_failed: true }, idSort: false, tagMode: false, page: { offset: 0, limit: 10 } })
+      findChannels(core, {
+        filter: { ...anyChannel, test_failed: true },
+        idSort: false,
+        tagMode: false,
+        page: { offset: 0, limit: 10 },
+      })
     expect((await failed()).items.map(({ id }) => id)).toEqual([channel.id])
     await reportTest(core, channel.id, { ms: 9 })
     expect((await failed()).total).toBe(0)

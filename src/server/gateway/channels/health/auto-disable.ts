@@ -10,10 +10,10 @@ import { recordLog } from '../../../usage/log/log.ts'
 import { recordEvent } from '../../../usage/log/record-event.ts'
 import { recognise } from '../../protocols/known-errors.ts'
 import { reviveKeys } from '../edit/channel-keys.ts'
-import { lockChannel, lockedIds } from '../row/rows.ts'
+import { recordStatusEvents } from '../edit/status-events.ts'
 import type { RunningChannel } from '../index/model-index.ts'
 import { truncate } from '../row/read-columns.ts'
-import { recordStatusEvents } from '../edit/status-events.ts'
+import { lockChannel, lockedIds } from '../row/rows.ts'
 
 /**
  * An upstream's response to an attempt, after the channel's status mapping. This folder takes failing keys and channels out of service and

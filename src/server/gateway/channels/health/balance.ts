@@ -4,9 +4,9 @@ import { callConfigured, type UpstreamAgents } from '../../../base/lib/net/http-
 import { CallFailure } from '../../../base/lib/net/upstream-http/exchange.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import type { Core } from '../../../base/options/core.ts'
-import { disableKey } from './auto-disable.ts'
 import { openChannel, type RunningChannel } from '../index/model-index.ts'
 import { withHeaderOverrides } from '../request/override.ts'
+import { disableKey } from './auto-disable.ts'
 
 /** Reads the balances of the accounts behind a channel's keys from their upstreams. */
 type Parts = Core & { readonly upstream: UpstreamAgents }

@@ -15,9 +15,9 @@ import {
   readSumsByKey,
   successShare,
 } from '../../../usage/calls/call-sums.ts'
-import { readOtherAnswers } from './answered-models.ts'
 import type { ChannelIndex, RunningChannel } from '../index/model-index.ts'
 import type { Traffic } from '../select/traffic.ts'
+import { readOtherAnswers } from './answered-models.ts'
 
 /**
  * The health of channels and keys: statistics of their attempts on all nodes, the circuit breakers of this node, and the quality

@@ -3,8 +3,8 @@ import { mailOptions } from '../../../../../test/helpers/accounts.ts'
 import { channelNotices } from '../../../../../test/helpers/channel-notices.ts'
 import { anyDatabase } from '../../../../../test/helpers/databases.ts'
 import { editChannel } from '../edit/channels.ts'
-import { disableChannel } from './auto-disable.ts'
 import { openChannel } from '../index/model-index.ts'
+import { disableChannel } from './auto-disable.ts'
 import { notifyDisabledChannels } from './notify-disabled.ts'
 
 const signal = new AbortController().signal

@@ -3,8 +3,8 @@ import type { OptionValues } from '../../../../contract/options/index.ts'
 import type { Snapshot } from '../../../base/lib/collections/snapshot.ts'
 import type { Core } from '../../../base/options/core.ts'
 import { isPattern, matchesName } from '../row/match-name.ts'
-import type { ChannelIndex } from './model-index.ts'
 import { readNames } from '../row/read-columns.ts'
+import type { ChannelIndex } from './model-index.ts'
 
 /**
  * The models listed to a caller of these groups, sorted: models that a channel names, and those with a price that match a pattern.

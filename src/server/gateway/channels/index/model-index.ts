@@ -8,14 +8,14 @@ import type { Core } from '../../../base/options/core.ts'
 import { checkProviders, providerById } from '../../providers/index.ts'
 import { withoutCallPath } from '../../providers/pasted-address.ts'
 import type { Provider, Upstream } from '../../providers/provider.ts'
+import { siteIdFor } from '../request/site-hops.ts'
 import { openKey } from '../row/keys.ts'
-import { findRow } from '../row/rows.ts'
 import { isPattern, matchesName } from '../row/match-name.ts'
 import { readMissingEndpoints, withoutEndpoints } from '../row/missing-endpoints.ts'
 import { lastEnd, readEnds } from '../row/model-ends.ts'
 import { type PromptPolicy, promptPolicyOf, readPromptAdditions } from '../row/prompt-additions.ts'
 import { readModelMapping, readNames, readSetting, readStatusCodeMapping } from '../row/read-columns.ts'
-import { siteIdFor } from '../request/site-hops.ts'
+import { findRow } from '../row/rows.ts'
 
 /**
  * A channel with one of its keys, as the relay uses it: read from the snapshot without I/O, with the key decrypted. A channel with

@@ -10,8 +10,8 @@ import type { PriceRow } from '../../../../contract/routes/pricing.ts'
 import type { Snapshot } from '../../../base/lib/collections/snapshot.ts'
 import type { Core } from '../../../base/options/core.ts'
 import { type Catalog, fallbackModelRatio } from '../../../money/pricing/catalog.ts'
-import { listedModels } from './listed-models.ts'
 import { isRedirected } from '../row/model-ends.ts'
+import { listedModels } from './listed-models.ts'
 import type { ChannelIndex, RunningChannel } from './model-index.ts'
 
 type Parts = Pick<Core, 'options'> & { readonly channels: Snapshot<ChannelIndex>; readonly catalog: Catalog }

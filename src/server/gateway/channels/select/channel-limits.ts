@@ -3,10 +3,10 @@ import type { LimitSettings } from '../../protocols/define-format.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import { formats } from '../../protocols/index.ts'
 import type { ChannelIndex, RunningChannel } from '../index/model-index.ts'
-import { additionOf } from '../row/prompt-additions.ts'
-import { resolveModel } from './select.ts'
 import { promptOf } from '../request/system-prompt.ts'
 import { upstreamFormat } from '../request/upstream-format.ts'
+import { additionOf } from '../row/prompt-additions.ts'
+import { resolveModel } from './select.ts'
 
 /** The upper limits over all channels that may answer a request. */
 export interface ChannelLimits extends ModelLimits {

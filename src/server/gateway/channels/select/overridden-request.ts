@@ -9,8 +9,8 @@ import { addingMembers } from '../../protocols/request-bound.ts'
 import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
 import type { RunningChannel } from '../index/model-index.ts'
 import { changedMembers, overrideBody } from '../request/override.ts'
-import { resolveModel } from './select.ts'
 import { isRewritten, upstreamFormat } from '../request/upstream-format.ts'
+import { resolveModel } from './select.ts'
 
 /**
  * What a request may become by the overrides of the channels that may answer it: its hold and its bound follow the body that is sent.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { providerById } from '../../providers/index.ts'
-import { candidatesOf } from './candidates.ts'
 import { type ChannelIndex, indexChannels, type RunningChannel } from '../index/model-index.ts'
 import { readModelMapping } from '../row/read-columns.ts'
+import { candidatesOf } from './candidates.ts'
 import { type Conditions, resolveModel, type Selection, selectChannel, selectPinned } from './select.ts'
 
 describe('the channel of a request', () => {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type Choice, type Exclusion, type Strategy, weightBase } from '../../../../contract/entities/channel-choice.ts'
 import type { ChannelFormat } from '../../protocols/format.ts'
+import type { ChannelIndex, RunningChannel } from '../index/model-index.ts'
+import { upstreamFormat } from '../request/upstream-format.ts'
 import type { BreakerState } from './breaker.ts'
 import type { Considered } from './candidates.ts'
 import type { ReachedLimit } from './concurrency-slot.ts'
-import type { ChannelIndex, RunningChannel } from '../index/model-index.ts'
 import type { Session } from './session.ts'
-import { upstreamFormat } from '../request/upstream-format.ts'
 
 /**
  * A request's requirements on its channel. This folder selects the channel and the key of a request, by what this node measures and by the

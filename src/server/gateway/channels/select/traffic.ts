@@ -4,9 +4,9 @@ import { upTo } from '../../../base/lib/collections/cache-size.ts'
 import type { Clock } from '../../../base/lib/time/clock.ts'
 import type { SharedWindows } from '../../limits/shared-windows.ts'
 import { addRequest, adjust, dropOld, msUntilFreed, sumOf, type Window } from '../../limits/window.ts'
+import type { RunningChannel } from '../index/model-index.ts'
 import { Breaker, type BreakerState } from './breaker.ts'
 import { ConcurrencySlot, channelLimit, type ReachedLimit, type SlotRequest } from './concurrency-slot.ts'
-import type { RunningChannel } from '../index/model-index.ts'
 import type { Conditions } from './select.ts'
 
 /**

@@ -4,7 +4,15 @@ import { gatherMessage, replayMessage } from './forms.ts'
 
 const start = (more: JsonObject = {}) => ({
   type: 'message_start',
-  message: { id: 'msg_1', type: 'message', role: 'assistant', content: [], stop_reason: null, usage: { input_tokens: 5 }, ...more },
+  message: {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    content: [],
+    stop_reason: null,
+    usage: { input_tokens: 5 },
+    ...more,
+  },
 })
 const end = (more: JsonObject = {}) => ({
   ...{ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 3 } },
@@ -19,7 +27,8 @@ const block = (content_block: JsonObject, ...deltas: readonly JsonObject[]) => [
 describe('a gathered stream of Messages', () => {
   it('[279] keeps the final values of a compaction, of a failed one too', () => {
     const opened = { type: 'compaction', content: null, encrypted_content: null }
-    const gathered = (delta: JsonObject) => gatherMessage([start(), ...block(opened, { type: 'compaction_delta', ...delta }), end()])
+    const gathered = (delta: JsonObject) =>
+      gatherMessage([start(), ...block(opened, { type: 'compaction_delta', ...delta }), end()])
     const summary = { content: 'The tide was high.', encrypted_content: 'c2VhbA==' }
     expect(gathered(summary).content).toEqual([{ type: 'compaction', ...summary }])
     const failed = { content: null, encrypted_content: null }
@@ -51,7 +60,14 @@ it('a whole reply of Messages as a stream tells at its end why it stopped, and w
     context_management: { applied_edits: [] },
     input_transformations: [{ type: 'thinking', action: 'removed' }],
   }
-  const reply = { id: 'msg_1', type: 'message', role: 'assistant', content: [], usage: { input_tokens: 5, output_tokens: 3 }, ...told }
+  const reply = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    content: [],
+    usage: { input_tokens: 5, output_tokens: 3 },
+    ...told,
+  }
   const events = replayMessage(reply)
   expect(events[0]).toMatchObject({ type: 'message_start', message: { stop_reason: null, stop_details: null } })
   expect(gatherMessage(events)).toEqual(reply)

@@ -3,7 +3,16 @@ import { answerAt, answerText, arrayAt, definedMembers, isObject, type JsonObjec
 
 /** Converts a Messages reply between its two forms: one object, and the events of a stream without the terminal event. */
 export function replayMessage(reply: JsonObject): JsonObject[] {
-  const { content: _, stop_reason, stop_sequence, stop_details, usage, context_management, input_transformations, ...head } = reply
+  const {
+    content: _,
+    stop_reason,
+    stop_sequence,
+    stop_details,
+    usage,
+    context_management,
+    input_transformations,
+    ...head
+  } = reply
   const start = {
     ...head,
     content: [],

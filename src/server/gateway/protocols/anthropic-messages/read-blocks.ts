@@ -171,7 +171,11 @@ function readSource(block: JsonObject, field: string, declared: string): MediaSo
     case 'text':
       return { kind: 'text', mediaType: textAt(source, 'media_type') || 'text/plain', text: textAt(source, 'data') }
     case 'file':
-      return storedFile(textAt(source, 'file_id'), 'anthropic', textAt(source, 'media_type') || typeOfName(textAt(source, 'file_id')) || declared)
+      return storedFile(
+        textAt(source, 'file_id'),
+        'anthropic',
+        textAt(source, 'media_type') || typeOfName(textAt(source, 'file_id')) || declared,
+      )
     default:
       return invalid(`${field}.source`, { zh: '未知的类型', en: 'this type is not known' })
   }

@@ -90,7 +90,11 @@ function readQuestion(question: unknown, field: string): Question {
       return { ...asked, type: 'choice', options: readOptions(question, { field, list: 'choices', key: 'value', most: 255 }) }
     case 'score': {
       const options = readOptions(question, { field, list: 'levels', key: 'label', most: 10 })
-      return { ...asked, type: 'score', options: options.map(({ value, description }) => ({ value: String(value), description })) }
+      return {
+        ...asked,
+        type: 'score',
+        options: options.map(({ value, description }) => ({ value: String(value), description })),
+      }
     }
     default:
       return fail('field_invalid', { field: `${field}.type`, reason: 'must be predicate, choice or score' })
@@ -103,7 +107,8 @@ function readOptions(
 ): Option<string | boolean>[] {
   const options = arrayAt(question, list)
   const place = `${field}.${list}`
-  if (options.length < 2 || options.length > most) fail('field_invalid', { field: place, reason: `between 2 and ${most} entries` })
+  if (options.length < 2 || options.length > most)
+    fail('field_invalid', { field: place, reason: `between 2 and ${most} entries` })
   return options.map((option, at) => {
     const value = isObject(option) ? option[key] : undefined
     if (!isObject(option) || (typeof value !== 'string' && typeof value !== 'boolean'))
@@ -214,7 +219,9 @@ function withImages(items: readonly unknown[], fetched: CallerRequest['fetched']
     const image = isObject(part) && part.type === 'input_image' ? fetched.get(textAt(part, 'image_url')) : undefined
     return image && isObject(part) ? { ...part, image_url: `data:${image.mediaType};base64,${image.data}` } : part
   }
-  return items.map((item) => (isObject(item) && Array.isArray(item.content) ? { ...item, content: item.content.map(withBytes) } : item))
+  return items.map((item) =>
+    isObject(item) && Array.isArray(item.content) ? { ...item, content: item.content.map(withBytes) } : item,
+  )
 }
 
 function answerOf(events: readonly ReplyEvent[], questions: readonly Question[], model: string): DirectAnswer {

@@ -27,5 +27,8 @@ export function readGoogleDetails(body: unknown): { reason: string; retryAfterSe
   const reasons = details.map((detail) => textAt(detail, 'reason')).filter((reason) => reason !== '')
   const delays = details.map((detail) => /^(\d{1,6}(?:\.\d+)?)s$/.exec(textAt(detail, 'retryDelay'))?.[1])
   const delay = delays.find((text) => text !== undefined)
-  return { reason: reasons[0] ?? '', retryAfterSeconds: delay === undefined ? 0 : Math.min(Math.ceil(Number(delay)), 30 * 86_400) }
+  return {
+    reason: reasons[0] ?? '',
+    retryAfterSeconds: delay === undefined ? 0 : Math.min(Math.ceil(Number(delay)), 30 * 86_400),
+  }
 }

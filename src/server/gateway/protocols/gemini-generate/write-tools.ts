@@ -31,7 +31,8 @@ export function writeTools(dialogue: Dialogue, context: RequestContext, { model,
   const offered = offeredTools(dialogue, model)
   const custom = offered.filter((tool) => tool.custom !== undefined)
   if (offered.some((tool) => tool.strict === true)) context.lose('strict')
-  if (model.isOld && dialogue.toolChoice?.kind === 'auto' && dialogue.toolChoice.isValidated) lose(dialogue, context, 'toolChoice')
+  if (model.isOld && dialogue.toolChoice?.kind === 'auto' && dialogue.toolChoice.isValidated)
+    lose(dialogue, context, 'toolChoice')
   const declarations = offered.map((tool) => {
     const { description, schema } = tool.custom ? freeTextFunction(tool, dialogue, context) : tool
     return {

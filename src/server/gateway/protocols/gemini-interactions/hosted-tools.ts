@@ -7,7 +7,14 @@ export function interactionTools(body: JsonObject): VendorTools {
   return named(tools.flatMap(namesOf), { free })
 }
 
-const free: ReadonlySet<string> = new Set(['code_execution', 'file_search', 'mcp_server', 'processing', 'retrieval', 'url_context'])
+const free: ReadonlySet<string> = new Set([
+  'code_execution',
+  'file_search',
+  'mcp_server',
+  'processing',
+  'retrieval',
+  'url_context',
+])
 const runByCallers: ReadonlySet<string> = new Set(['', 'function', 'computer_use', 'tool_search'])
 
 function namesOf(tool: JsonObject): string[] {

@@ -2,14 +2,25 @@ import { describe, expect, it } from 'vitest'
 import { refusalOf } from '../../../../../test/helpers/codecs.ts'
 import { dialogueOf } from '../../../../../test/helpers/dialogue.ts'
 import { anyReply } from '../../../../../test/helpers/replies.ts'
-import { block, close, delta, end, failed, finish, open, openCall, start, used } from '../../../../../test/helpers/reply-events.ts'
+import {
+  block,
+  close,
+  delta,
+  end,
+  failed,
+  finish,
+  open,
+  openCall,
+  start,
+  used,
+} from '../../../../../test/helpers/reply-events.ts'
 import { noUsage } from '../../../../contract/usage.ts'
 import { eventsIn } from '../../../base/lib/bytes/sse.ts'
 import type { WriteContext } from '../codec.ts'
 import type { ReplyEvent } from '../reply-events.ts'
 import type { JsonObject } from '../wire-format.ts'
-import { gatherInteraction, replayInteraction } from './forms.ts'
 import { geminiInteractionsFormat } from './format.ts'
+import { gatherInteraction, replayInteraction } from './forms.ts'
 import { readInteractionUsage, writeInteractionUsage } from './usage.ts'
 
 const { readRequest, writeReply, writeEvents } = geminiInteractionsFormat.inbound
@@ -40,7 +51,13 @@ describe('an interaction in the neutral form', () => {
     expect(read({ input: [{ role: 'user', content: 'Hello' }] }).turns).toEqual(turns)
     const png = 'iVBORw0KGgo='
     const steps = [
-      { type: 'user_input', content: [{ type: 'text', text: 'See:' }, { type: 'image', data: png, mime_type: 'image/png' }] },
+      {
+        type: 'user_input',
+        content: [
+          { type: 'text', text: 'See:' },
+          { type: 'image', data: png, mime_type: 'image/png' },
+        ],
+      },
       { type: 'thought', summary: [{ type: 'text', text: 'Hm.' }], signature: 'c2ln' },
       { type: 'function_call', id: 'c1', name: 'tide', arguments: { port: 'Rye' } },
       { type: 'function_result', call_id: 'c1', name: 'tide', result: [{ type: 'text', text: 'high' }] },
@@ -51,7 +68,10 @@ describe('an interaction in the neutral form', () => {
     ]
     const dialogue = read({ input: steps })
     expect(dialogue.turns).toMatchObject([
-      { role: 'user', parts: [{ kind: 'text' }, { kind: 'media', media: 'image', source: { mediaType: 'image/png', data: png } }] },
+      {
+        role: 'user',
+        parts: [{ kind: 'text' }, { kind: 'media', media: 'image', source: { mediaType: 'image/png', data: png } }],
+      },
       {
         role: 'assistant',
         parts: [
@@ -155,7 +175,13 @@ describe('a reply to a client of interactions', () => {
         { type: 'function_call', id: 'call_2', name: 'tide', arguments: { port: 'Rye' } },
         { type: 'function_call', id: 'call_3', name: 'wind', arguments: {} },
       ],
-      usage: { total_input_tokens: 10, total_cached_tokens: 1, total_output_tokens: 4, total_thought_tokens: 3, total_tokens: 17 },
+      usage: {
+        total_input_tokens: 10,
+        total_cached_tokens: 1,
+        total_output_tokens: 4,
+        total_thought_tokens: 3,
+        total_tokens: 17,
+      },
     })
   })
 

@@ -139,4 +139,3 @@ function renameNestedModel(data: Buffer, model: string): Buffer | undefined {
   if (!membersOf(inner)?.some((member) => member.key === 'model')) return undefined
   return spliceMembers(data, { interaction: spliceMembers(inner, { model: JSON.stringify(model) }).toString() })
 }
-

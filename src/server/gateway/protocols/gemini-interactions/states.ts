@@ -28,7 +28,8 @@ export function readFailedInteraction(interaction: JsonObject): UpstreamErrorFac
  */
 export function readInteractionError(data: JsonObject): UpstreamErrorFacts | undefined {
   const error = objectAt(data, 'error')
-  if (!error) return data.event_type === 'error' ? readGeminiError({ error: { message: 'the interaction has failed' } }) : undefined
+  if (!error)
+    return data.event_type === 'error' ? readGeminiError({ error: { message: 'the interaction has failed' } }) : undefined
   const facts = readGeminiError(data)
   const code = textAt(error, 'code')
   return {

@@ -136,8 +136,7 @@ export class StepWriter {
   #seal(block: OpenBlock, { family, value }: Opaque): void {
     if (family !== 'google') return
     block.signature = value
-    if (block.event.block === 'reasoning')
-      this.#delta(this.#thoughtStep(block), { type: 'thought_signature', signature: value })
+    if (block.event.block === 'reasoning') this.#delta(this.#thoughtStep(block), { type: 'thought_signature', signature: value })
   }
 
   #close(block: OpenBlock, isCut: boolean): void {
@@ -168,7 +167,11 @@ export class StepWriter {
     }
   }
 
-  #closeCall({ step, content }: OpenBlock, event: OpenEvent & { readonly callId: string; readonly name: string }, isCut: boolean): void {
+  #closeCall(
+    { step, content }: OpenBlock,
+    event: OpenEvent & { readonly callId: string; readonly name: string },
+    isCut: boolean,
+  ): void {
     if (step === undefined) return
     const isFree = event.block === 'custom-tool-call'
     if (isFree) this.#delta(step, { type: 'arguments_delta', arguments: JSON.stringify({ input: content }) })

@@ -12,7 +12,9 @@ export const storedInteractions: StoredForm = {
   inputItems: inputSteps,
   // Without its signature a thought means nothing to a model.
   outputAsInput: (interaction) =>
-    arrayAt(interaction, 'steps').filter((step) => isObject(step) && (step.type !== 'thought' || textAt(step, 'signature') !== '')),
+    arrayAt(interaction, 'steps').filter(
+      (step) => isObject(step) && (step.type !== 'thought' || textAt(step, 'signature') !== ''),
+    ),
 
   queryNames: new Set(['stream', 'last_event_id', 'include_input', 'alt']),
   eventAfter(query) {

@@ -212,14 +212,18 @@ export class ChatReply {
   #part(part: JsonObject): void {
     switch (part.type) {
       case 'thinking':
-        return this.#think(thinkingText(part))
+        this.#think(thinkingText(part))
+        break
       case 'refusal':
-        return this.#refuse(textAt(part, 'refusal'))
+        this.#refuse(textAt(part, 'refusal'))
+        break
       case 'image_url':
-        return this.#image(part)
+        this.#image(part)
+        break
       case 'text':
       case 'output_text':
-        return this.#tagged(this.#spoken(answerAt(part, 'text')))
+        this.#tagged(this.#spoken(answerAt(part, 'text')))
+        break
       default:
         this.#lose?.(`content.${textAt(part, 'type')}`)
     }

@@ -16,7 +16,9 @@ export function contentParts(content: unknown): readonly JsonObject[] {
 export function contentText(content: unknown): string {
   if (typeof content === 'string') return content
   return contentParts(content)
-    .map((part) => (part.type === 'thinking' ? thinkingText(part) : part.type === 'refusal' ? textAt(part, 'refusal') : answerText(part.text)))
+    .map((part) =>
+      part.type === 'thinking' ? thinkingText(part) : part.type === 'refusal' ? textAt(part, 'refusal') : answerText(part.text),
+    )
     .join('')
 }
 
@@ -38,7 +40,8 @@ export function joinedContent(before: unknown, more: unknown): unknown {
   for (const part of [...contentParts(first), ...contentParts(second)]) {
     const last = joined.at(-1)
     const isMore = last !== undefined && last.type === part.type
-    if (isMore && part.type === 'text') joined[joined.length - 1] = { ...last, ...part, text: answerText(last.text) + answerText(part.text) }
+    if (isMore && part.type === 'text')
+      joined[joined.length - 1] = { ...last, ...part, text: answerText(last.text) + answerText(part.text) }
     else if (isMore && part.type === 'thinking')
       joined[joined.length - 1] = { ...last, ...part, thinking: joinedContent(last.thinking, part.thinking) }
     else joined.push(part)

@@ -41,11 +41,7 @@ export class FinishOfCalls implements FinishMender {
   }
 }
 
-function corrected(
-  bytes: Buffer,
-  data: JsonObject,
-  isCalling: (at: number, choice: JsonObject) => boolean,
-): Buffer | undefined {
+function corrected(bytes: Buffer, data: JsonObject, isCalling: (at: number, choice: JsonObject) => boolean): Buffer | undefined {
   const list = new EditList()
   for (const [at, choice] of arrayAt(data, 'choices').entries()) {
     if (isObject(choice) && choice.finish_reason === 'stop' && isCalling(at, choice))

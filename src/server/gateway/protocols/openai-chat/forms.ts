@@ -91,7 +91,8 @@ function joinedLists(before: JsonObject | undefined, more: JsonObject): JsonObje
 
 function addDelta(message: Record<string, unknown>, delta: JsonObject): void {
   for (const [key, value] of Object.entries(delta)) {
-    if (key === 'content') message[key] = value === null || value === undefined ? message[key] : joinedContent(message[key], value)
+    if (key === 'content')
+      message[key] = value === null || value === undefined ? message[key] : joinedContent(message[key], value)
     else if (key === 'function_call' && isObject(value)) message[key] = joinedInput(objectAt(message, key) ?? {}, value)
     else if (key === 'tool_calls') message[key] = withCalls(arrayAt(message, key), arrayAt(delta, key).filter(isObject))
     else if (typeof value === 'string' && key !== 'role') message[key] = textAt(message, key) + value

@@ -50,7 +50,9 @@ function messageSlots(choice: JsonObject, member: 'delta' | 'message', at: numbe
 function partSlots(part: unknown, path: Path, textIdOf: (key: string) => string | undefined): TextSlot[] {
   if (typeof part === 'string') return [{ path, text: part, textId: textIdOf('content') }]
   if (!isObject(part)) return []
-  const thoughts = arrayAt(part, 'thinking').flatMap((piece, index) => slotsAt(piece, [...path, 'thinking', index], ['text'], textIdOf))
+  const thoughts = arrayAt(part, 'thinking').flatMap((piece, index) =>
+    slotsAt(piece, [...path, 'thinking', index], ['text'], textIdOf),
+  )
   return [...slotsAt(part, path, ['thinking', 'text'], textIdOf), ...thoughts]
 }
 

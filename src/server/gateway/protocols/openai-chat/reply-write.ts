@@ -23,7 +23,9 @@ export const writeReply: Inbound['writeReply'] = (events, context) => {
   if (!isCalled && (finishWord === 'content_filter' || message.refusal === null)) message.content ??= ''
   return {
     ...head(context, 'chat.completion'),
-    choices: [{ index: 0, message, logprobs: context.dialogue.logprobs ? deltas.takeLogprobs() : null, finish_reason: finishWord }],
+    choices: [
+      { index: 0, message, logprobs: context.dialogue.logprobs ? deltas.takeLogprobs() : null, finish_reason: finishWord },
+    ],
     ...(usage ? { usage: writeChatUsage(usage) } : {}),
   }
 }

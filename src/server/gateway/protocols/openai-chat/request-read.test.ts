@@ -180,7 +180,9 @@ describe('the parts of a message', () => {
     ['file_url', { url: 'https://a.example/b.pdf' }, {}, undefined],
   ])('[283] may be documents by URL, as hosts have them: %s %j', (type, url, more, title) => {
     const source = { kind: 'url', url: 'https://a.example/b.pdf' }
-    expect(parts({ type, [type]: url, ...more })).toEqual([{ kind: 'media', media: 'document', source, ...(title ? { title } : {}) }])
+    expect(parts({ type, [type]: url, ...more })).toEqual([
+      { kind: 'media', media: 'document', source, ...(title ? { title } : {}) },
+    ])
     expect(read({ messages: [user([{ type, [type]: url, ...more }])] }).unread).toBeUndefined()
   })
 

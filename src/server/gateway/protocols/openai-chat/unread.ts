@@ -44,13 +44,16 @@ const choiceMembers = known('type name mode tools', {
   allowed_tools: known('mode tools'),
 })
 
-const parts = known('type text refusal thinking detail file_id file_data file_url document_url document_name filename annotations closed', {
-  image_url: known('url detail'),
-  video_url: known('url'),
-  input_audio: known('data format'),
-  file: known('file_id file_data file_url filename format'),
-  ...cacheMarks,
-})
+const parts = known(
+  'type text refusal thinking detail file_id file_data file_url document_url document_name filename annotations closed',
+  {
+    image_url: known('url detail'),
+    video_url: known('url'),
+    input_audio: known('data format'),
+    file: known('file_id file_data file_url filename format'),
+    ...cacheMarks,
+  },
+)
 const calls = known('id type index extra_content', {
   function: known('name arguments'),
   custom: known('name input'),

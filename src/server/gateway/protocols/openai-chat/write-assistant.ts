@@ -27,7 +27,9 @@ export function writeAssistant(turn: Turn, writing: Writing, keepsCustom: boolea
       content: content === '' && (calls.length > 0 || keepsRefusal) ? null : content,
       ...(keepsRefusal ? { refusal: refusals.join('') } : {}),
       ...members,
-      ...(calls.length > 0 ? { tool_calls: calls.map((call, at) => writeCall(call, writing, { keepsCustom, isFirst: at === 0 })) } : {}),
+      ...(calls.length > 0
+        ? { tool_calls: calls.map((call, at) => writeCall(call, writing, { keepsCustom, isFirst: at === 0 })) }
+        : {}),
       ...(name ? { name } : {}),
     },
   ]

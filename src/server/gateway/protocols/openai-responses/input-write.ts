@@ -48,7 +48,6 @@ export function writeInput(writing: Writing, rule: InputRule): { instructions: s
   })
 }
 
-
 function writeTurn(writing: Writing, rule: InputRule, turn: Turn, systemRole: string): JsonObject[] {
   const { parts, name } = turn
   if (turn.role === 'assistant') {

@@ -247,7 +247,10 @@ export class Items {
 
   #draw(item: Item, payload: JsonObject): void {
     const result = textAt(payload, 'result')
-    if (result === '') return this.#context.lose?.(item.type)
+    if (result === '') {
+      this.#context.lose?.(item.type)
+      return
+    }
     const format = textAt(payload, 'output_format')
     const { data, mediaType } = base64Source(result, format === '' ? 'image/png' : `image/${format}`)
     this.#blocks.say(item.key, { block: 'image', mediaType }, data)

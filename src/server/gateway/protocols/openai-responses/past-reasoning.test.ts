@@ -7,7 +7,17 @@ const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f', 
 const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
 const result = { type: 'function_call_output', call_id: 'call_1', output: 'x' }
 const said = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'b' }] }
-const input = [user, reasoning('one', 'rs_1'), search, call, result, reasoning('two', 'rs_2'), said, user, reasoning('three', 'rs_3')]
+const input = [
+  user,
+  reasoning('one', 'rs_1'),
+  search,
+  call,
+  result,
+  reasoning('two', 'rs_2'),
+  said,
+  user,
+  reasoning('three', 'rs_3'),
+]
 const { id: _, ...callWithoutId } = call
 const { id: __, ...saidWithoutId } = said
 
@@ -28,7 +38,11 @@ describe('encrypted reasoning in the input of Responses', () => {
   })
 
   it('is no matter of a text, of reasoning without state, or of that of another vendor', () => {
-    for (const others of ['Hi', [user, { type: 'reasoning', id: 'rs_1', summary: [] }], [reasoning('sluice:anthropic:signature::x', 'r')]]) {
+    for (const others of [
+      'Hi',
+      [user, { type: 'reasoning', id: 'rs_1', summary: [] }],
+      [reasoning('sluice:anthropic:signature::x', 'r')],
+    ]) {
       expect(pastReasoning.has({ input: others })).toBe(false)
       expect(pastReasoning.changes({ input: others }, 'gpt-5', { all: true })).toBeUndefined()
     }

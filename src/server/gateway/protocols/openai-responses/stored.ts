@@ -39,7 +39,9 @@ export const storedResponses: StoredForm = {
   numberOf,
   isTerminalEvent,
   closed(begun, events, error) {
-    const output = events.flatMap((data): unknown[] => (data.startsWith(itemDone) ? [JSON.parse(data).item] : [])).filter(isObject)
+    const output = events
+      .flatMap((data): unknown[] => (data.startsWith(itemDone) ? [JSON.parse(data).item] : []))
+      .filter(isObject)
     return { ...begun, status: error ? 'failed' : 'cancelled', error: error ?? null, output }
   },
   closingEvent,

@@ -231,7 +231,14 @@ async function attemptStream(
   const { call } = request
   const { promise: ended, resolve: finish, reject: unwritten } = Promise.withResolvers<StreamOutcome | 'gone'>()
   const mayBeFile = repliesIn(request) === 'bytes'
-  const reply = new StreamReply(call, { adapter, answered: attempt.answered, mayBeFile, now: app.steady, done: finish, unwritten })
+  const reply = new StreamReply(call, {
+    adapter,
+    answered: attempt.answered,
+    mayBeFile,
+    now: app.steady,
+    done: finish,
+    unwritten,
+  })
   const exchange = exchangeOf(app, target, reply)
   reply.attach(exchange)
   startFor(call, exchange, (outcome) => {

@@ -4,11 +4,11 @@ import { AppError } from '../../../base/lib/failure.ts'
 import { background } from '../../../base/lib/log/logger.ts'
 import { isHeavy, yieldWithPriority } from '../../../base/lib/time/yield-to-event-loop.ts'
 import type { Core } from '../../../base/options/core.ts'
-import { bodyOverrides, hasBodyOverrides } from '../../channels/request/body-overrides.ts'
-import { optionalEndpointOf, recordMissingEndpoint, withoutEndpoint } from '../../channels/row/missing-endpoints.ts'
 import type { RunningChannel } from '../../channels/index/model-index.ts'
-import { resolveModel } from '../../channels/select/select.ts'
+import { bodyOverrides, hasBodyOverrides } from '../../channels/request/body-overrides.ts'
 import { conversionOf, isRewritten, upstreamFormat } from '../../channels/request/upstream-format.ts'
+import { optionalEndpointOf, recordMissingEndpoint, withoutEndpoint } from '../../channels/row/missing-endpoints.ts'
+import { resolveModel } from '../../channels/select/select.ts'
 import type { Format } from '../../protocols/format.ts'
 import { vendorTools } from '../../protocols/hosted-tools.ts'
 import { formats } from '../../protocols/index.ts'
@@ -150,11 +150,7 @@ function failureOf(error: unknown): UpstreamFailure {
   throw error
 }
 
-function passBody(
-  { options }: Pick<PrepareParts, 'options'>,
-  attempt: BegunAttempt,
-  mapped: string,
-): Written | UpstreamFailure {
+function passBody({ options }: Pick<PrepareParts, 'options'>, attempt: BegunAttempt, mapped: string): Written | UpstreamFailure {
   const { request, channel } = attempt
   const { format, facts } = request
   const { body, lost } = acceptedBody(request, channel, readableBody(attempt, mapped), mapped)

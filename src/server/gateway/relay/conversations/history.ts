@@ -4,8 +4,8 @@ import { fail } from '../../../base/lib/failure.ts'
 import { groupsToTry } from '../../../money/pricing/groups.ts'
 import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
 import type { RunningChannel } from '../../channels/index/model-index.ts'
-import { resolveModel } from '../../channels/select/select.ts'
 import { upstreamFormat } from '../../channels/request/upstream-format.ts'
+import { resolveModel } from '../../channels/select/select.ts'
 import type { CallerFormat } from '../../protocols/format.ts'
 import { formats, ownStoredForm, storedFormOf } from '../../protocols/index.ts'
 import { referencesIn, withReferred } from '../../protocols/openai-responses/history.ts'
@@ -96,7 +96,9 @@ interface Continued {
 /** Whether the request references a response, item or thread of an upstream. References to this server's own were replaced before. */
 export function namesHistory(format: CallerFormat, body: JsonObject): boolean {
   if (formats[format].wire.continues === 'thread') return continuedMessage(body) !== ''
-  return textAt(body, storedFormOf(format).previousIn) !== '' || conversationIn(body) !== '' || itemReferences(format, body).length > 0
+  return (
+    textAt(body, storedFormOf(format).previousIn) !== '' || conversationIn(body) !== '' || itemReferences(format, body).length > 0
+  )
 }
 
 /** The ids of stored items to which an input refers. */

@@ -1,11 +1,11 @@
 import { AppError } from '../../../base/lib/failure.ts'
 import { isHeavy, yieldWithPriority } from '../../../base/lib/time/yield-to-event-loop.ts'
 import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
-import { bodyOverrides, hasBodyOverrides } from '../../channels/request/body-overrides.ts'
 import type { ChannelIndex, RunningChannel } from '../../channels/index/model-index.ts'
 import { replacementOf } from '../../channels/index/model-replacements.ts'
-import { resolveModel } from '../../channels/select/select.ts'
+import { bodyOverrides, hasBodyOverrides } from '../../channels/request/body-overrides.ts'
 import { upstreamFormat } from '../../channels/request/upstream-format.ts'
+import { resolveModel } from '../../channels/select/select.ts'
 import { countMedia } from '../../protocols/count-media.ts'
 import { countTokens } from '../../protocols/count-tokens.ts'
 import type { CountFormat } from '../../protocols/format.ts'
@@ -81,8 +81,7 @@ async function answer(
   await checkPrompt(app, call, format.promptText(body.json))
 
   const asked = { model: facts.model, format: name, body: body.json }
-  const storingChannel =
-    continues && namesHistory(name, body.json) ? await findStoringChannel(app, caller, asked) : undefined
+  const storingChannel = continues && namesHistory(name, body.json) ? await findStoringChannel(app, caller, asked) : undefined
   const counted = await askForCount(app, { call, caller, body, facts, group, format: name, count, storingChannel })
   if (call.isDisconnected) return
   if (!counted) call.setHeader('x-sluice-estimated', 'true')

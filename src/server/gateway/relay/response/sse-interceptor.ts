@@ -4,7 +4,13 @@ import { type EventText, eventAround, eventsIn, readEvents, toByteText } from '.
 import type { PaidCall } from '../../protocols/paid-calls.ts'
 import { errorFacts } from '../../protocols/reply-builder.ts'
 import { laterUsage } from '../../protocols/usage-sides.ts'
-import { type FinishMender, isObject, type JsonObject, type StreamFormat, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
+import {
+  type FinishMender,
+  isObject,
+  type JsonObject,
+  type StreamFormat,
+  type UpstreamErrorFacts,
+} from '../../protocols/wire-format.ts'
 import type { ArrivedReply, SseInterceptor } from './adapter.ts'
 
 interface InterceptorEdit {

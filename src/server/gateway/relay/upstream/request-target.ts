@@ -115,7 +115,10 @@ function routeOf(
 }
 
 /** The part of the caller's query that the vendor reads, for a caller of its interface. */
-export function passedQuery({ call }: Pick<Calling, 'call'>, { channel, format }: Pick<WrittenRequest, 'channel' | 'format'>): string {
+export function passedQuery(
+  { call }: Pick<Calling, 'call'>,
+  { channel, format }: Pick<WrittenRequest, 'channel' | 'format'>,
+): string {
   const { passedQuery: passed } = channel.provider
   const { url = '' } = call.request
   const at = url.indexOf('?')

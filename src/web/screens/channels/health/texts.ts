@@ -5,7 +5,10 @@ export const texts = defineTexts({
   errorTitle: ['最近错误', 'Last error'],
   noCalls: ['近 24 小时无调用', 'No calls in the last 24 hours'],
   noCallsToday: ['无调用', 'No calls'],
-  share: ['近 24 小时：{attempts} 次尝试，成功率 {share}', 'Last 24 hours: {attempts} {attempts|attempt|attempts}, {share} succeeded'],
+  share: [
+    '近 24 小时：{attempts} 次尝试，成功率 {share}',
+    'Last 24 hours: {attempts} {attempts|attempt|attempts}, {share} succeeded',
+  ],
   slow: ['95% 在 {p95} 内完成', '95% took at most {p95}'],
   lastError: ['最近错误（{time}）：{code} {message}', 'Last error ({time}): {code} {message}'],
   noError: ['近 7 天没有错误', 'No error in the last 7 days'],

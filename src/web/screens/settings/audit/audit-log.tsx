@@ -6,13 +6,13 @@ import { findOption } from '../../../../contract/options/index.ts'
 import type { CallReply } from '../../../lib/call.ts'
 import { useLocal, useText } from '../../../lib/i18n.ts'
 import { useWrite } from '../../../lib/query.ts'
-import { HeadButton } from '../../../ui/page/head-button.tsx'
 import { FileButton } from '../../../ui/list/list-file.tsx'
 import type { Filter } from '../../../ui/list/list-filters.tsx'
 import { useList } from '../../../ui/list/list-rows.ts'
 import { useListState } from '../../../ui/list/list-state.ts'
 import { ListTable } from '../../../ui/list/list-table.tsx'
 import type { Column } from '../../../ui/list/listing.ts'
+import { HeadButton } from '../../../ui/page/head-button.tsx'
 import { Notice } from '../../../ui/page/notice.tsx'
 import { Panel } from '../../../ui/page/panel.tsx'
 import shared from '../../../ui/shared.module.css'
@@ -101,7 +101,8 @@ function Changes({ row }: { row: AuditRow }) {
       {changes.slice(0, changesShown).map(({ name, before, after }) => (
         <span key={name}>
           {name !== '' && <span className={shared.quiet}>{name} </span>}
-          <code className={shared.smallCode}>{short(before) || '–'}</code> → <code className={shared.smallCode}>{short(after) || '–'}</code>
+          <code className={shared.smallCode}>{short(before) || '–'}</code> →{' '}
+          <code className={shared.smallCode}>{short(after) || '–'}</code>
         </span>
       ))}
       {more > 0 && <span className={shared.quiet}>{say('more', { count: more })}</span>}

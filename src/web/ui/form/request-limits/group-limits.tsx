@@ -1,7 +1,7 @@
 import { limitsOfGroupMax } from '../../../../contract/entities/request-limit.ts'
 import { useText } from '../../../lib/i18n.ts'
-import { type RowProps, RowsEditor, type RowsEditorProps } from '../rows-editor.tsx'
 import shared from '../../shared.module.css'
+import { type RowProps, RowsEditor, type RowsEditorProps } from '../rows-editor.tsx'
 import { AmountInput } from './amount-input.tsx'
 import { DurationInput } from './duration-input.tsx'
 import { GroupSelect } from './group-select.tsx'
