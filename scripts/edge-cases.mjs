@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { root } from './lib/process.mjs'
 
-const last = 288
+const last = 300
 
 /** Features that this program does not have, so that nothing can be tested. */
 const reasons = new Map([])
