@@ -229,9 +229,11 @@ function anthropicType(error: CallerError): string {
 }
 
 /** A failure of the upstream that a repeated request meets again: its type is that of a refusal, in each dialect. */
-function isLastingFailure({ status, type }: CallerError): boolean {
-  return status >= 500 && (type === 'insufficient_quota' || type === 'permission_error' || type === 'invalid_request_error')
+function isLastingFailure({ status, type, final }: CallerError): boolean {
+  return final && status >= 500 && lastingTypes.has(type)
 }
+
+const lastingTypes: ReadonlySet<string> = new Set(['insufficient_quota', 'permission_error', 'invalid_request_error'])
 
 const geminiStatuses: Readonly<Record<number, string>> = {
   400: 'INVALID_ARGUMENT',
