@@ -38,9 +38,13 @@ describe('an error that a repeated request meets again', () => {
     expect(others.filter(({ error: { status } }) => status !== 429 && status < 500).map(nameOf)).toEqual([])
   })
 
-  it('is repeated in a stream only by Codex, and by clients that search for the word exhausted', () => {
+  it('is repeated in a stream only by Codex, and where a client searches for the word exhausted or the code of a status', () => {
     const inStream = repeated.filter(({ client, error }) => error.place === 'stream' && client.name !== 'Codex')
-    expect(inStream.map(nameOf)).toEqual(['opencode, Kilo Code: quota-exhausted (openai, stream)'])
+    expect(inStream.map(nameOf)).toEqual([
+      'opencode, Kilo Code: quota-exhausted (openai, stream)',
+      'pi: too-large (gemini, stream)',
+      'pi: account-refused (gemini, stream)',
+    ])
   })
 
   it('has no type of an overload, in any dialect', () => {

@@ -85,13 +85,14 @@ describe('a request to Ollama', () => {
       is: { messages: [{ role: 'user', content: 'What is it?', images: ['iVBORw0K'] }] },
     },
     'has calls with their input as an object, and results with the name of the tool': {
-      asks: { tools: [tideTool], turns: [user('Tide?'), ...toolTurns(), assistant('High.')] },
+      asks: { tools: [tideTool], turns: [user('Tide?'), ...toolTurns(), assistant('High.'), user('Sure?')] },
       is: {
         messages: [
           { role: 'user', content: 'Tide?' },
           { role: 'assistant', content: '', tool_calls: [{ function: { name: 'get_tide', arguments: { port: 'Rye' } } }] },
           { role: 'tool', content: 'high', tool_name: 'get_tide' },
           { role: 'assistant', content: 'High.' },
+          { role: 'user', content: 'Sure?' },
         ],
         tools: [{ type: 'function', function: { name: 'get_tide', description: 'Tide of a port', parameters: tideTool.schema } }],
       },
