@@ -229,21 +229,14 @@ async function attemptStream(
 ): Promise<Ended> {
   const { request, channel } = attempt
   const { call } = request
-  const { promise: ended, resolve: finish, reject: unwritten } = Promise.withResolvers<StreamOutcome | 'gone'>()
+  const { promise: ended, resolve: done, reject: unwritten } = Promise.withResolvers<StreamOutcome | 'gone'>()
   const mayBeFile = repliesIn(request) === 'bytes'
-  const reply = new StreamReply(call, {
-    adapter,
-    answered: attempt.answered,
-    mayBeFile,
-    now: app.steady,
-    done: finish,
-    unwritten,
-  })
+  const reply = new StreamReply(call, { adapter, answered: attempt.answered, mayBeFile, now: app.steady, done, unwritten })
   const exchange = exchangeOf(app, target, reply)
   reply.attach(exchange)
   startFor(call, exchange, (outcome) => {
     reply.abandon()
-    finish(outcome)
+    done(outcome)
   })
   const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
   const first = firstMs > 0 ? app.deadlines.after(firstMs, () => reply.giveUp()) : undefined
