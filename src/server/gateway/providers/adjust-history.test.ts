@@ -42,7 +42,7 @@ function translated(
   const { inbound } = formats[from]
   const { codec } = formats['openai.chat']
   if (!inbound || !codec) return expect.unreachable(`${from} is no conversation`)
-  return written(codec, inbound.readRequest(body, { model: 'm', stream: body.stream === true }), to).body
+  return written(codec, inbound.readRequest({ model: 'm', ...body }, { model: 'm', stream: body.stream === true }), to).body
 }
 
 /** A conversation with a call, as callers of each dialect send it, with the thought before the call or without. */
