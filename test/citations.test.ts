@@ -60,7 +60,7 @@ describe('a citation', () => {
 
   it('of a missing entry is found', () => {
     const known = citable()
-    for (const text of ['protocols notes 1.99', 'edge case 277', 'T003', 'docs/reference/none.md'])
+    for (const text of ['protocols notes 1.99', 'edge case 301', 'T003', 'docs/reference/none.md'])
       expect(isThere(citationsOf({ path: 'src/a.ts', text })[0] ?? { file: '', cited: 'none' }, known), text).toBe(false)
   })
 })

@@ -222,7 +222,7 @@ anyDatabase('the command line, over a running server,', (_fresh, kind) => {
     expect(found.output).toMatch(
       new RegExp(`FAILED  Channel ${dead}: .*http://127.0.0.1:9: the address could not be reached \\(.*ECONNREFUSED`),
     )
-    expect(found.output).toMatch(/FAILED {2}Port: .* is used by another program/)
+    expect(found.output).toMatch(/FAILED {2}Port: .* is used by (?:another program|\S+ \(process \d+\))/)
     expect(found.output).toMatch(/WARNING Redis: /)
     expect(found.output).toMatch(/WARNING Processes: WORKERS=256 on /)
     expect(found.output).not.toMatch(/sk-/)

@@ -217,6 +217,7 @@ describe('scripts for consoles of this family', () => {
   it('get the members of status and models that they read', async () => {
     expect(await server.call('GET /api/status')).toMatchObject({ enable_batch_update: true })
     const { key } = await addToken(server)
+    await server.call('PUT /api/option/', { key: 'ModelPrice', value: '{"m":1}' })
     const models = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
     const { data } = (await models.json()) as { data: object[] }
     expect(data).toContainEqual(expect.objectContaining({ id: 'm', permission: [], root: 'm', parent: null }))

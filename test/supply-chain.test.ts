@@ -87,7 +87,7 @@ it('npm run containers fails where a program is missing, and names the package t
     encoding: 'utf8',
   })
   expect(status).toBe(1)
-  expect(stderr).toMatch(/^!!! The image, compose\.yaml and the unit of systemd were NOT run\.$/m)
+  expect(stderr).toMatch(/^!!! The image, the compose files and the unit of systemd were NOT run\.$/m)
   for (const name of ['dockerd is missing: apt-get install docker.io', 'mmdebstrap is missing: apt-get install mmdebstrap'])
     expect(stderr).toContain(name)
 })

@@ -60,6 +60,8 @@ export const auditActions: Readonly<Record<string, Text>> = {
   'quality_check.enable': { zh: '启用了{target}', en: 'Enabled {target}' },
   'quality_check.run': { zh: '运行了{target}', en: 'Ran {target}' },
   'quality_check.update': { zh: '修改了{target}', en: 'Changed {target}' },
+  'recording.start': { zh: '开始记录{target}', en: 'Started to record {target}' },
+  'recording.stop': { zh: '停止记录{target}', en: 'Stopped recording {target}' },
   'recording.read': { zh: '查看了{target}', en: 'Read {target}' },
   'redemption.create': { zh: '创建了{target}', en: 'Created {target}' },
   'redemption.delete': { zh: '删除了{target}', en: 'Deleted {target}' },

@@ -28,9 +28,11 @@ import {
   IconUsers,
   IconWallet,
 } from '@tabler/icons-react'
+import { lazy } from 'react'
 import type { Status } from '../contract/status.ts'
 import type { Part, Screen } from './lib/screen.ts'
-import { FiringBadge } from './ui/shell/firing-badge.tsx'
+
+const FiringBadge = lazy(async () => ({ default: (await import('./ui/shell/firing-badge.tsx')).FiringBadge }))
 
 /** THE table of screens. It drives router, navigation, palette, page titles and access. A new screen is one row here and one folder. */
 export const screens: readonly Screen[] = [

@@ -117,7 +117,9 @@ const addresses = {
     /v1/files/{id}                              GET
     /v1/fine-tunes/{id}                         GET
     /v1/fine_tuning/{id}                        GET
-    /v1/interactions/{id}                       GET
+    /v1/interactions                            POST
+    /v1/interactions/{id}                       GET DELETE
+    /v1/interactions/{id}/cancel                POST
     /v1/live/{id}                               GET
     /v1/memory_stores/{id}                      GET
     /v1/operations/{id}                         GET

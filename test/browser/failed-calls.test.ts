@@ -76,6 +76,8 @@ it('a failed call is found from its user in three clicks, and opens to the chain
   await expectFit(page, 'en', ['user', 'first-channel', 'second-channel', 'third-channel', 'gpt-4o-mini', 'no-such-model'])
   await shot(page, 'chain-light-en')
 
+  await page.getByRole('button', { name: 'Filter', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Status' }).click()
   await page.getByRole('searchbox', { name: 'Status' }).fill('404')
   await page.getByRole('row').filter({ hasText: 'gpt-4o-mini' }).first().waitFor({ state: 'detached' })
   await page.getByRole('row').filter({ hasText: 'no-such-model' }).waitFor()

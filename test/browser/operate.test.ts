@@ -330,7 +330,7 @@ it('one bar saves the settings of all tabs, dots mark tabs with changes, and a m
 
   await retries.fill('3')
   await bar.getByRole('button', { name: 'Discard' }).click()
-  expect(await retries.inputValue()).toBe('4 times')
+  expect(await retries.inputValue()).toBe('4 retries')
   expect(problems).toEqual([])
 })
 

@@ -12,7 +12,7 @@ const wings: Readonly<Record<string, readonly string[]>> = {
   gateway: ['limits', 'moderation', 'protocols', 'providers', 'channels', 'relay', 'tasks'],
   watch: ['status-page', 'parts', 'quality', 'alerts', 'jobs'],
   console: ['calls', 'http'],
-  run: ['app', 'serve', 'supervisor', 'start', 'import', 'commands'],
+  run: ['app', 'welcome', 'serve', 'supervisor', 'start', 'prepare-start', 'import', 'commands'],
 }
 
 /** All rooms in order, as `wing/room`. */

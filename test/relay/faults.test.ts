@@ -226,7 +226,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
     expect([most.status, most.text.length > length, most.text.endsWith('data: [DONE]\n\n')]).toEqual([200, true, true])
     length = 13 * mb
     const more = await ask(server, token.key, chat({ stream: true }))
-    expect([more.status, JSON.parse(more.text).error.type]).toEqual([502, 'server_error'])
+    expect([more.status, JSON.parse(more.text).error.type]).toEqual([502, 'invalid_request_error'])
     expect((await books(server)).logs).toHaveLength(1)
     await requireBalancedBooks(server)
   })

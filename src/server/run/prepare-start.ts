@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseEnv } from 'node:util'
 import { localUrl, readEnv } from '../base/env.ts'
 
 /** What `npm start` and `sluice serve` take from their command line. */
@@ -16,11 +18,17 @@ export interface StartOptions {
  * go before. Throws where there is a file that cannot be read.
  */
 export function loadEnvFile(): void {
+  for (const [name, value] of Object.entries(parseEnv(readEnvFile()))) process.env[name] ??= value
+}
+
+/** The text of the file; '' where there is none. */
+function readEnvFile(): string {
   try {
-    process.loadEnvFile()
+    return readFileSync('.env', 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT') throw new Error(`.env in ${process.cwd()} cannot be read (${code})`)
+    if (code === 'ENOENT') return ''
+    throw new Error(`.env in ${process.cwd()} cannot be read (${code})`)
   }
 }
 

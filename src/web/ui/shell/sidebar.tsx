@@ -1,7 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconChevronDown, IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react'
 import { Link, useLocation } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { mayAccess } from '../../../contract/roles.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { type NavGroup, navGroups, type Part, type Screen } from '../../lib/screen.ts'
@@ -79,7 +79,11 @@ function Entry({ screen, exact, collapsed, onChoose }: EntryProps) {
     >
       <screen.icon size={18} stroke={1.6} aria-hidden="true" />
       <span className={styles.label}>{label}</span>
-      {screen.nav?.Badge && <screen.nav.Badge />}
+      {screen.nav?.Badge && (
+        <Suspense>
+          <screen.nav.Badge />
+        </Suspense>
+      )}
     </Link>
   )
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { basename } from 'node:path'
 
 /** In /proc/net/tcp: the state of a socket that listens. */
 const listening = '0A'
@@ -11,10 +12,16 @@ export function portUser(port: number): string | undefined {
   try {
     const sockets = new Set(['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) => listeningSockets(table, port)))
     const process = readdirSync('/proc').find((name) => /^\d+$/.test(name) && hasOneOf(sockets, name))
-    return process && `${readFileSync(`/proc/${process}/comm`, 'utf8').trim()} (process ${process})`
+    return process && `${programOf(process)} (process ${process})`
   } catch {
     return undefined
   }
+}
+
+/** The name of its file: threads of a program may have other names. */
+function programOf(process: string): string {
+  const [path = ''] = readFileSync(`/proc/${process}/cmdline`, 'utf8').split('\0')
+  return basename(path.split(' ', 1)[0] ?? '')
 }
 
 /** The links of the sockets that listen on the port, as the descriptors of a process show them: `socket:[INODE]`. */

@@ -68,6 +68,7 @@ eachDatabase('channels', (fresh) => {
         other_info: '',
         created_time: nowSeconds,
         test_time: 0,
+        test_failure: '',
         response_time: 0,
         balance: 0,
         balance_updated_time: 0,

@@ -100,6 +100,8 @@ const entries = new Map<string, Entry>(
     relay('/rerank', 'rerank', 'openai'),
     relay('/v1/messages', 'anthropic.messages', 'anthropic'),
     relay('/v1beta/interactions', 'gemini.interactions', 'gemini'),
+    // Google's SDKs call it without a suffix.
+    relay('/v1/interactions', 'gemini.interactions', 'gemini'),
     count('/v1/messages/count_tokens', 'anthropic.count_tokens', 'anthropic'),
     count('/v1/responses/input_tokens', 'openai.input_tokens', 'openai'),
     { method: 'GET' as const, endpoint: { path: '/v1/realtime', kind: 'socket' as const, dialect: 'openai' as const } },
@@ -125,7 +127,7 @@ const notOfferedNames = [
   ...['complete', 'deployment_runs', 'deployments', 'dreams', 'environments', 'experimental', 'memory_stores', 'organizations'],
   ...['sessions', 'tunnels', 'user_profiles'],
   // Google, under its version without a suffix
-  ...['auth_tokens', 'cachedContents', 'credentials', 'fileSearchStores', 'interactions', 'operations', 'triggers'],
+  ...['auth_tokens', 'cachedContents', 'credentials', 'fileSearchStores', 'operations', 'triggers'],
   ...['tunedModels', 'tuningJobs', 'voices', 'webhooks'],
 ]
 const notOffered = new RegExp(`^/v1/(?:(?:${notOfferedNames.join('|')})(?:[/:]|$)|(?:chat/completions|messages|responses)/)`)
@@ -220,7 +222,7 @@ function taskEndpoint(method: string, path: string): Endpoint | WrongMethod {
   return { path, dialect, kind: 'task', taskCall: found.taskCall }
 }
 
-const keptResponse = /^\/(?:v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?|v1beta\/interactions\/([\w%.=-]+)(?:\/(cancel))?)$/
+const keptResponse = /^\/(?:v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?|v1(?:beta)?\/interactions\/([\w%.=-]+)(?:\/(cancel))?)$/
 
 function responseEndpoint(method: string, path: string, found: RegExpExecArray): Endpoint | WrongMethod {
   const [, response, ofResponse, interaction = '', part = ofResponse] = found
@@ -270,7 +272,10 @@ export function relayLines(): string[] {
     ...(['whole', 'cancel', 'input_items'] as const).flatMap((part) =>
       Object.keys(responseActions[part]).map((method) => `${method} /v1/responses/{id}${kept[part]}`),
     ),
-    ...['GET /v1beta/interactions/{id}', 'DELETE /v1beta/interactions/{id}', 'POST /v1beta/interactions/{id}/cancel'],
+    ...['/v1', '/v1beta'].flatMap((version) => [
+      ...Object.keys(responseActions.whole).map((method) => `${method} ${version}/interactions/{id}`),
+      `POST ${version}/interactions/{id}/cancel`,
+    ]),
     'POST /v1/engines/{model}/embeddings',
     ...[...geminiFormats.keys(), 'countTokens'].map((method) => `POST /v1beta/models/{model}:${method}`),
     'GET /v1/models/{model}',
