@@ -5,7 +5,7 @@ import { upstreamOfTest } from '../helpers/upstream.ts'
 import { sharedStages } from './shared-stage.ts'
 import { answeringUpstream, ask, chat, claude, event, model, piece, settledCharges, stage } from './stage.ts'
 
-const sharedStage = sharedStages()
+const sharedStage = sharedStages('sqlite', { ModelPrice: { 'meta/llama-3:free@x': 1 } })
 
 /** Pass-through keeps every byte. Numbers are those of the list of edge cases. */
 async function open(channel: Record<string, unknown> = {}) {
@@ -27,7 +27,6 @@ describe('the address and the key', () => {
 
   it('[31] a model with a slash in its name is found', async () => {
     const { server, token } = await open({ models: `${model},meta/llama-3:free@x` })
-    await server.call('PUT /api/option/', { key: 'ModelPrice', value: '{"meta/llama-3:free@x":1}' })
     const response = await fetch(`${server.url}/v1/models/meta/llama-3:free@x`, {
       headers: { authorization: `Bearer ${token.key}` },
     })

@@ -22,7 +22,7 @@ const answering = (stream: string, whole = 'nonstream.json') =>
 const channel = { type: 24, models: `${model},gemini-3.7-flash,tunedModels/mine` }
 
 const path = (method: string, query = '') => `/v1beta/models/${model}:${method}${query}`
-const sharedStage = sharedStages()
+const sharedStage = sharedStages('sqlite', { ModelPrice: { 'tunedModels/mine': 1 } })
 
 async function door(upstream: string, more: Record<string, unknown> = {}) {
   const at = await sharedStage(upstream, { ...channel, ...more })
@@ -154,7 +154,6 @@ describe('the addresses of Gemini', () => {
   it('[240] list the models in the shape of Gemini', async () => {
     const { url } = await answering('text.sse')
     const { server, token } = await door(url)
-    await server.call('PUT /api/option/', { key: 'ModelPrice', value: '{"tunedModels/mine":1}' })
     const get = async (path: string, headers: Record<string, string> = {}) => {
       const response = await fetch(server.url + path, { headers: { 'x-goog-api-key': token.key, ...headers } })
       return { status: response.status, body: await response.json() }
@@ -300,7 +299,7 @@ describe('refusals by Gemini', () => {
     const { url } = await failing(fixture('error_400.json'), 400)
     const { ask, path } = await door(url)
     const answer = await ask(hello, path('generateContent'))
-    expect([answer.status, JSON.parse(answer.text).error.status]).toEqual([503, 'UNAVAILABLE'])
+    expect([answer.status, JSON.parse(answer.text).error.status]).toEqual([503, 'FAILED_PRECONDITION'])
   })
 
   it('[257] report the time after which to retry', async () => {

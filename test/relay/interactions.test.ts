@@ -79,7 +79,7 @@ describe('an interaction of Gemini', () => {
     expect(vendor.asked.map(({ line }) => line.replace('?alt=sse', ''))).toEqual([
       `POST ${path}`,
       `POST ${path}`,
-      `GET ${path}/v1_2`,
+      `GET ${path}/v1_2?stream=false`,
       `GET ${path}/v1_2?last_event_id=e1&stream=true`,
       `DELETE ${path}/v1_2`,
     ])

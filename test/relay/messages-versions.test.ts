@@ -61,14 +61,14 @@ describe('the version of a request in Messages', () => {
     expect(upstream.asked.map(versionOf)).toEqual([sent])
   })
 
-  it('[28] [127] [261] is that of the SDK, whose betas, query and new headers arrive too', async () => {
+  it('[28] [127] [261] is that of the SDK, whose betas and new headers arrive too', async () => {
     const upstream = await claudeUpstream()
     const { server, token } = await sharedStage(upstream.url, anthropicHost)
     const client = new Anthropic({ apiKey: token.key, baseURL: server.url, maxRetries: 0 })
     const params = { ...messages, messages: [{ role: 'user' as const, content: 'Hi' }], betas: ['one-2026', 'two-2026'] }
     await client.beta.messages.create(params, { headers: { 'anthropic-new-2027': 'x' } })
     const [call] = upstream.asked
-    expect(call?.url).toBe('/v1/messages?beta=true')
+    expect(call?.url).toBe('/v1/messages')
     expect(call?.headers).toMatchObject({
       'anthropic-version': '2026-10-21',
       'anthropic-beta': 'one-2026,two-2026',

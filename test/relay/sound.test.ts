@@ -30,7 +30,7 @@ const majors = [OpenAI, OpenAI6]
 const unitsPerSecond = (200 / 60) * 15
 
 anyDatabase('speech', (_fresh, kind) => {
-  const sharedStage = sharedDirectStages(kind, { ModelRatio: { 'gemini-tts': 1, 'gpt-4o-mini-tts': 1 } })
+  const sharedStage = sharedDirectStages(kind, { ModelRatio: { 'gemini-tts': 1, 'gpt-4o-mini-tts': 1, 'tts-1': 7.5 } })
 
   it('by Gemini is converted from samples to a WAV file, and charged by its tokens', async () => {
     const { server, token, heard } = await sharedStage(() => ({ json: spoken }), { type: 24, models: 'gemini-tts' })

@@ -188,9 +188,14 @@ type Computed =
 
 export type GeminiReply = Plain<Omit<GenerateContentResponse, Computed>>
 
-/** Source: `ApiError` of the SDK, which reads these three. */
+/** Source: `ApiError` of the SDK, which reads the first three. */
 export interface GeminiError {
-  readonly error: { readonly code: number; readonly message: string; readonly status: string }
+  readonly error: {
+    readonly code: number
+    readonly message: string
+    readonly status: string
+    readonly details?: readonly object[]
+  }
 }
 
 export interface GeminiModels {

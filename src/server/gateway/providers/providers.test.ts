@@ -575,7 +575,7 @@ describe('calls other than conversations', () => {
     expect(speaks(41, 'text-embedding-005')).toEqual(['vertex.embed'])
     expect(speaks(41, 'google/gemini-embedding-2')).toEqual(['gemini.embed'])
     expect(speaks(41, 'imagen-4.0-generate-001')).toEqual(['gemini.predict'])
-    expect(speaks(41, 'gemini-2.5-pro')).toEqual(['gemini.generate', 'gemini.count_tokens'])
+    expect(speaks(41, 'gemini-2.5-pro')).toEqual(['gemini.generate', 'gemini.count_tokens', 'gemini.interactions'])
     expect(speaks(33, 'amazon.titan-embed-text-v2:0')).toContain('bedrock.titan-embed')
     expect(speaks(33, 'us.cohere.embed-v4:0')).toContain('bedrock.cohere-embed')
     expect(speaks(33, 'amazon.nova-pro-v1:0')).not.toContain('bedrock.titan-embed')

@@ -15,7 +15,7 @@ import { findRow } from '../row/rows.ts'
 
 /** Reading channels for the console. Nothing here decrypts a key, and all rows are returned through `presentChannels`. */
 export interface ChannelFilter {
-  /** The id, or part of the name or of the address in any case; '' for any, as for all texts here. */
+  /** The id, part of the name, or part of the address with a dot, in any case; '' for any, as for all texts here. */
   readonly keyword: string
   /** Part of the list of models, in any case. */
   readonly model: string
@@ -164,7 +164,7 @@ function matching(db: Queries, { keyword, model, group, tag, status, type, test_
       query.where((eb) =>
         eb.or([
           containsText('name', keyword),
-          containsText('base_url', keyword),
+          ...(keyword.includes('.') ? [containsText('base_url', keyword)] : []),
           ...(id === undefined ? [] : [eb('id', '=', id)]),
         ]),
       ),

@@ -117,6 +117,8 @@ function callsAsText(messages: readonly unknown[], at: number): unknown[] {
   return messages.map((message, index) => {
     if (index < at || !isObject(message)) return message
     const content = blocksOf(message).flatMap((block) => {
+      // A later call with the same id keeps its own result.
+      if (index > at && isCall(block)) names.delete(textAt(block, 'id'))
       if (index === at && isCall(block)) return [text(toolCallAsText(textAt(block, 'name'), inputOf(block)), block)]
       const name = isObject(block) && block.type === 'tool_result' ? names.get(textAt(block, 'tool_use_id')) : undefined
       return isObject(block) && name !== undefined ? resultAsText(block, name) : [block]

@@ -222,7 +222,8 @@ function taskEndpoint(method: string, path: string): Endpoint | WrongMethod {
   return { path, dialect, kind: 'task', taskCall: found.taskCall }
 }
 
-const keptResponse = /^\/(?:v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?|v1(?:beta)?\/interactions\/([\w%.=-]+)(?:\/(cancel))?)$/
+const keptResponse =
+  /^\/(?:v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?|v1(?:beta)?\/interactions\/([\w%.=-]+)(?:\/(cancel))?)$/
 
 function responseEndpoint(method: string, path: string, found: RegExpExecArray): Endpoint | WrongMethod {
   const [, response, ofResponse, interaction = '', part = ofResponse] = found
