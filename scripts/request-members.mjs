@@ -1,5 +1,6 @@
 // `npm run request-members`: what becomes of every member of the newest SDKs' request types in each other dialect, as a table in
-// Markdown: carried, named (in the receipt) or refused. `silent` is what test/wire-types/request-members.test.ts lists as without effect.
+// Markdown: carried, named (in the receipt) or refused. `silent`: neither the
+// written request nor the receipt shows that the member was there.
 // The packages of test/package.json have to be installed.
 import { rowsOf } from '../test/wire-types/request-members.ts'
 import { dialects } from '../test/wire-types/request-samples.ts'

@@ -86,7 +86,7 @@ export function isThere({ cited }: Citation, known: ReadonlySet<string>): boolea
 
 /** Relative links of a Markdown page, as paths from the root of the repository. */
 function linksOf(file: string, text: string): string[] {
-  const targets = matchesOf(text.replace(/^```[\s\S]*?^```/gm, ''), /\]\(([^)\s#:]+)(?:#[^)]*)?\)/g)
+  const targets = matchesOf(text.replace(/^```[\s\S]*?^```|`[^`\n]*`(?!\])/gm, ''), /\]\(([^)\s#:]+)(?:#[^)]*)?\)/g)
   return targets
     .map((target) => posix.join('./', posix.dirname(file), target))
     .map((path) => (path.includes('/') ? path : `./${path}`))

@@ -15,7 +15,7 @@ import type { Member, ObjectShape, RequestTypes, Shape } from './request-types.t
 /** `silent`: neither the written request nor the receipt shows that the member was there. */
 type Fate = 'carried' | 'named' | 'refused' | 'silent'
 
-export interface Row {
+interface Row {
   readonly from: Dialect
   /** The path of the member: `tools[]{type:function}.strict`. */
   readonly path: string
