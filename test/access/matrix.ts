@@ -117,9 +117,6 @@ const addresses = {
     /v1/files/{id}                              GET
     /v1/fine-tunes/{id}                         GET
     /v1/fine_tuning/{id}                        GET
-    /v1/interactions                            POST
-    /v1/interactions/{id}                       GET DELETE
-    /v1/interactions/{id}/cancel                POST
     /v1/live/{id}                               GET
     /v1/memory_stores/{id}                      GET
     /v1/operations/{id}                         GET
@@ -368,6 +365,9 @@ const addresses = {
     /v1/realtime                                WEBSOCKET
     /v1/messages                                POST
     /v1/messages/count_tokens                   POST
+    /v1/interactions                            POST
+    /v1/interactions/{id}                       GET DELETE
+    /v1/interactions/{id}/cancel                POST
     /v1beta/interactions                        POST
     /v1beta/interactions/{id}                   GET DELETE
     /v1beta/interactions/{id}/cancel            POST
