@@ -25,6 +25,11 @@ interface Read {
   readonly lastText: string
 }
 
+interface Refusal {
+  readonly status: number
+  readonly body: unknown
+}
+
 export interface Dialect {
   readonly path: RegExp
   read(body: Json): Read
@@ -33,7 +38,9 @@ export interface Dialect {
     asked: { readonly body: Json; readonly path: string; readonly tokens: number },
   ): { type: string; text: string }
   /** The refusal of a prompt that is too long, in the wording of the vendor. */
-  tooLong(tokens: number, most: number): { status: number; body: unknown }
+  tooLong(tokens: number, most: number): Refusal
+  /** The refusal by a vendor that has too many requests. */
+  readonly overload: Refusal
 }
 
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value : [])
@@ -69,6 +76,10 @@ const chat: Dialect = {
       },
     },
   }),
+  overload: {
+    status: 503,
+    body: { error: { message: 'The server is overloaded or not ready yet.', type: 'server_error', code: null } },
+  },
 }
 
 const responses: Dialect = {
@@ -96,6 +107,10 @@ const responses: Dialect = {
       },
     },
   }),
+  overload: {
+    status: 503,
+    body: { error: { message: 'The server is overloaded or not ready yet.', type: 'server_error', code: null } },
+  },
 }
 
 const messages: Dialect = {
@@ -113,6 +128,7 @@ const messages: Dialect = {
       error: { type: 'invalid_request_error', message: `prompt is too long: ${tokens} tokens > ${most} maximum` },
     },
   }),
+  overload: { status: 529, body: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } } },
 }
 
 const gemini: Dialect = {
@@ -140,6 +156,10 @@ const gemini: Dialect = {
       },
     },
   }),
+  overload: {
+    status: 503,
+    body: { error: { code: 503, message: 'The model is overloaded. Please try again later.', status: 'UNAVAILABLE' } },
+  },
 }
 
 /** The format of the upstream for each kind of channel. */

@@ -12,8 +12,8 @@ export interface ModelServer {
   readonly url: string
   readonly asked: Asked[]
   /**
-   * Begins a task: the command of each call, the number of calls, and the number of characters above which a request is refused as too
-   * long.
+   * Begins a task: the command of each call, the number of calls, the number of characters above which a request is refused as too
+   * long, and the failures of the first requests.
    */
   begin(task: Task): void
   stop(): Promise<void>
@@ -28,7 +28,12 @@ interface Task {
   readonly command: string
   readonly calls: number
   readonly charactersMax?: number
+  /** What happens to the first requests with tools, one failure after the other. */
+  readonly failures?: readonly Failure[]
 }
+
+/** The stream ends in the middle of an event, or the vendor refuses the request because of its load. */
+export type Failure = 'cut' | 'overload'
 
 export const done = 'The file is written.'
 export const summary = 'Summary: a file was to be written.'
@@ -36,6 +41,7 @@ export const summary = 'Summary: a file was to be written.'
 export async function startModel(name: keyof typeof dialects): Promise<ModelServer> {
   const asked: Asked[] = []
   let task: Task = { command: 'true', calls: 1 }
+  let failures: Failure[] = []
   const server = createServer(async (request, response) => {
     const raw = await text(request)
     const path = request.url ?? '/'
@@ -49,14 +55,20 @@ export async function startModel(name: keyof typeof dialects): Promise<ModelServ
       const refusal = dialect.tooLong(tokensOf(raw), Math.round(charactersMax / 4))
       return reply(response, refusal.status, refusal.body)
     }
-    const { type, text: written } = dialect.write(nextTurn(dialect, body, task), { body, path, tokens: tokensOf(raw) })
-    response.writeHead(200, { 'content-type': type }).end(written)
+    const turn = nextTurn(dialect, body, task)
+    const failure = turn.call ? failures.shift() : undefined
+    if (failure === 'overload') return reply(response, dialect.overload.status, dialect.overload.body)
+    const { type, text: written } = dialect.write(turn, { body, path, tokens: tokensOf(raw) })
+    response.writeHead(200, { 'content-type': type })
+    if (failure === 'cut') return response.write(written.slice(0, written.length / 2), () => response.destroy())
+    return response.end(written)
   })
   return {
     url: await listening(server),
     asked,
     begin: (next) => {
       task = next
+      failures = [...(next.failures ?? [])]
       asked.length = 0
     },
     stop: () => closing(server),

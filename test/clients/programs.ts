@@ -98,6 +98,18 @@ export const programs: Readonly<Record<string, Program>> = {
     args: (task) => ['--auto', '-p', task],
     env: { CONTINUE_TELEMETRY_ENABLED: '0' },
   },
+  'GitHub Copilot CLI': {
+    client: 'copilot-cli',
+    file: 'node_modules/.bin/copilot',
+    args: (task) => ['-p', task, '--allow-all-tools', '--no-color'],
+    env: { COPILOT_OFFLINE: 'true', COPILOT_AUTO_UPDATE: 'false' },
+  },
+  pi: {
+    client: 'pi',
+    file: 'node_modules/.bin/pi',
+    args: (task, { model }) => ['--provider', 'sluice', '--model', model, '--no-session', '-p', task],
+    env: { PI_OFFLINE: '1', PI_SKIP_VERSION_CHECK: '1' },
+  },
   'AI SDK, OpenAI Responses': withAiSdk('openai'),
   'AI SDK, OpenAI Chat': withAiSdk('openai-chat'),
   'AI SDK, Anthropic': withAiSdk('anthropic'),

@@ -20,8 +20,19 @@ export interface RecordedRequest {
   readonly body: unknown
 }
 
-/** A proxy in front of the gateway. The requests of a program that took part in a task are written when the test ends. */
+/** The requests of a program that took part in a task are written when the test ends. */
 export async function recordTo(name: string, target: string): Promise<string> {
+  const { address, requests } = await proxyTo(target)
+  onTestFinished(() => {
+    mkdirSync(folder, { recursive: true })
+    const written = requests.map(({ path, headers, body }) => ({ path, headers: kept(headers), body: shapeOf(body) }))
+    writeFileSync(`${folder}${name}.json`, `${JSON.stringify(written, null, 1)}\n`)
+  })
+  return address
+}
+
+/** A proxy in front of the gateway that keeps the requests with a body. */
+export async function proxyTo(target: string): Promise<{ address: string; requests: readonly RecordedRequest[] }> {
   const requests: RecordedRequest[] = []
   const server = createServer(async (request, response) => {
     const raw = await text(request)
@@ -29,16 +40,13 @@ export async function recordTo(name: string, target: string): Promise<string> {
     const headers = Object.fromEntries(
       Object.entries(request.headers).filter(([header]) => !['host', 'connection', 'content-length'].includes(header)),
     ) as Record<string, string>
-    if (raw !== '') requests.push({ path, headers: kept(headers), body: shapeOf(JSON.parse(raw)) })
+    if (raw !== '') requests.push({ path, headers, body: JSON.parse(raw) })
     const answer = await fetch(target + path, { method: request.method ?? 'GET', headers, ...(raw === '' ? {} : { body: raw }) })
-    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' })
+    const { 'content-encoding': _, 'transfer-encoding': __, ...passed } = Object.fromEntries(answer.headers)
+    response.writeHead(answer.status, passed)
     response.end(Buffer.from(await answer.arrayBuffer()))
   })
-  onTestFinished(() => {
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(`${folder}${name}.json`, `${JSON.stringify(requests, null, 1)}\n`)
-  })
-  return listeningInTest(server)
+  return { address: await listeningInTest(server), requests }
 }
 
 /** The headers that change the request. */

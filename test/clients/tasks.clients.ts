@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../helpers/app.ts'
 import { addChannel, addToken, requireBalancedBooks } from '../helpers/seed.ts'
 import { done, type ModelServer, startModel, summary } from './model-server.ts'
 import { installPrograms, programs, runProgram, runPython } from './programs.ts'
-import { isRecording, recordTo } from './record.ts'
+import { isRecording, proxyTo, recordTo } from './record.ts'
 
 /** Real client programs finish a task with tools through this gateway, with models of any vendor. */
 
@@ -54,6 +54,37 @@ describe.each(Object.keys(programs))('%s', (program) => {
   })
 })
 
+describe.each(['Codex', 'opencode', 'pi', 'Continue', 'Claude Code'])('%s', (program) => {
+  it.each(names.flatMap((name) => [['cut', name] as const, ['overload', name] as const]))(
+    'tries again and finishes its task after a stream with a %s on a channel of %s',
+    { timeout: 180_000 },
+    async (failure, name) => {
+      const model = models[name]
+      model?.begin({ command: 'printf harbor > answer.txt', calls: 1, failures: [failure] })
+      const { key } = await addToken(server)
+      const run = await runProgram(home, program, task, { address: server.url, key, model: upstreams[name].model })
+      const written = await readFile(join(run.folder, 'answer.txt'), 'utf8').catch(() => '')
+      expect({ status: run.status, written }, run.output).toEqual({ status: 0, written: 'harbor' })
+      expect(run.output).toContain(done)
+    },
+  )
+})
+
+/** What a program shows of a wrong key. Copilot has a sentence of its own. */
+const wrongKey = /The API key is invalid|Authentication failed with provider/
+/** Codex repeats every call that fails with a status that it does not know, 401 too; opencode asks for a title as well. */
+const callsWithWrongKey: Readonly<Record<string, number>> = { Codex: 6, 'Codex, an older one': 6, opencode: 2 }
+
+describe.each(Object.keys(programs))('%s', (program) => {
+  it('says that the key is wrong, and does not wait for another answer', async () => {
+    const { address, requests } = await proxyTo(server.url)
+    const run = await runProgram(home, program, task, { address, key: 'sk-wrong', model: upstreams.openai.model })
+    expect(run.status, run.output).not.toBe(0)
+    expect(run.output).toMatch(wrongKey)
+    expect(requests.length, JSON.stringify(requests.map(({ path }) => path))).toBeLessThanOrEqual(callsWithWrongKey[program] ?? 1)
+  })
+})
+
 describe('OpenAI Python', () => {
   it.each(names)('gets an answer with the steps of the connect page on a channel of %s', async (name) => {
     const { key } = await addToken(server)
@@ -93,6 +124,19 @@ describe.each(['openai', 'anthropic', 'chat only'] as const)('on a channel of %s
     expect(run.output).toContain(done)
   })
 
+  // opencode ends with the status of its last error, though it went on. pi keeps the last 20,000 tokens as they are.
+  it.each([
+    ['opencode', 1],
+    ['pi', 0],
+  ])('%s compacts its conversation when the model refuses it as too long, and continues', async (program, status) => {
+    const { model, setup } = await staged()
+    const usual = await usualLength(program, setup, model)
+    model.begin({ ...growing, charactersMax: usual + 150_000 })
+    const run = await runProgram(home, program, task, setup)
+    expect([wasRefused(model), hasSummary(model), run.status], run.output).toEqual([true, true, status])
+    expect(run.output).toContain(done)
+  })
+
   it('Codex compacts its conversation by the reported usage, and continues', async () => {
     const { model, setup } = await staged()
     const usual = await usualLength('Codex', setup, model)
@@ -103,12 +147,17 @@ describe.each(['openai', 'anthropic', 'chat only'] as const)('on a channel of %s
     expect(run.output).toContain(done)
   })
 
-  it('Codex says that the context is full when the model refuses it as too long', async () => {
-    const { model, setup } = await staged()
-    const usual = await usualLength('Codex', setup, model)
-    model.begin({ ...growing, charactersMax: usual + 45_000 })
-    const run = await runProgram(home, 'Codex', task, setup)
-    expect(wasRefused(model), run.output).toBe(true)
-    expect(run.output).toContain("ran out of room in the model's context window")
-  })
+  const full = { Codex: "ran out of room in the model's context window", Continue: 'Context length exceeded' }
+  // Continue calls models of OpenAI through Responses, whose sentence it does not know.
+  it.each(Object.entries(full).filter(([program]) => program === 'Codex' || name !== 'openai'))(
+    '%s says that the context is full when the model refuses it as too long',
+    async (program, sentence) => {
+      const { model, setup } = await staged()
+      const usual = await usualLength(program, setup, model)
+      model.begin({ ...growing, charactersMax: usual + 45_000 })
+      const run = await runProgram(home, program, task, setup)
+      expect(wasRefused(model), run.output).toBe(true)
+      expect(run.output).toContain(sentence)
+    },
+  )
 })

@@ -9,7 +9,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'messages',
     documentation: 'https://code.claude.com/docs/en/llm-gateway',
-    tried: { version: '2.1.330', date: '2026-11-23' },
+    tried: { version: '2.1.330', date: '2026-11-29' },
     extraModels: [
       {
         model: 'claude-haiku-4-5',
@@ -39,7 +39,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'responses',
     documentation: 'https://developers.openai.com/codex/config-advanced',
-    tried: { version: '0.169.0', date: '2026-11-23' },
+    tried: { version: '0.169.0', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       {
         place: named('~/.codex/config.toml'),
@@ -68,7 +68,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'gemini',
     documentation: 'https://geminicli.com/docs/reference/configuration',
-    tried: { version: '0.61.0', date: '2026-11-23' },
+    tried: { version: '0.61.0', date: '2026-11-29' },
     extraModels: [
       { model: 'gemini-2.5-flash-lite', use: { zh: '选择模型（路由）', en: 'model routing' } },
       { model: 'gemini-2.5-flash', use: { zh: '摘要与网页读取', en: 'summaries and web page reading' } },
@@ -93,7 +93,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'chat',
     documentation: 'https://opencode.ai/docs/providers',
-    tried: { version: '1.18.33', date: '2026-11-23' },
+    tried: { version: '1.18.33', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       {
         place: named('opencode.json'),
@@ -121,7 +121,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'chat',
     documentation: 'https://qwenlm.github.io/qwen-code-docs',
-    tried: { version: '0.24.4', date: '2026-11-23' },
+    tried: { version: '0.24.4', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       {
         place: terminal,
@@ -136,6 +136,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'chat',
     documentation: 'https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/use-byok-models',
+    tried: { version: '1.0.102', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       {
         place: terminal,
@@ -158,6 +159,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'chat',
     documentation: 'https://github.com/badlogic/pi-mono/blob/main/packages/coding-agent/docs/models.md',
+    tried: { version: '1.6.0', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       {
         place: named('~/.pi/agent/models.json'),
@@ -193,7 +195,7 @@ export const agents: readonly Client[] = [
     kind: 'agent',
     dialect: 'chat',
     documentation: 'https://docs.continue.dev/reference',
-    tried: { version: '1.5.47', date: '2026-11-23' },
+    tried: { version: '1.5.47', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       {
         place: named('~/.continue/config.yaml'),

@@ -34,7 +34,8 @@ function tooLongCounted(dialect: Dialect, tokens: number, limit: number): string
 function tooLongUncounted(dialect: Dialect): string {
   if (dialect === 'anthropic') return 'prompt is too long for the context of this model'
   if (dialect === 'gemini') return 'The input token count exceeds the maximum number of tokens allowed.'
-  return 'Your input exceeds the context window of this model. Please adjust your input and try again.'
+  // Clients of Chat look for the last words, those of Responses for the first ones.
+  return 'Your input exceeds the context window of this model. Please reduce the length of the messages.'
 }
 
 function filtered(dialect: Dialect, { zh, en }: Text): Text {
