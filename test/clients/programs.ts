@@ -12,13 +12,14 @@ import { type ClientSetup, clients } from '../../src/contract/clients/index.ts'
 
 const fileOf = (name: string) => fileURLToPath(new URL(`programs/${name}`, import.meta.url))
 
-/** Copied to where the programs are installed, so that it finds its packages. */
+/** Copied to where the programs are installed, so that they find their packages. */
 const aiSdk = 'ai-sdk.mjs'
+const officialSdks = 'official-sdks.mjs'
 
 /** Installs the listed versions from npm and PyPI once, and returns the folder. */
 export function installPrograms(): string {
   const home = installPackages()
-  copyFileSync(fileOf(aiSdk), join(home, aiSdk))
+  for (const script of [aiSdk, officialSdks]) copyFileSync(fileOf(script), join(home, script))
   return home
 }
 
@@ -64,6 +65,12 @@ const withAiSdk = (provider: string): Program => ({
   client: 'vercel-ai-sdk',
   file: aiSdk,
   args: (task, { address, key, model }) => [provider, task, address, key, model],
+})
+
+const withOfficialSdk = (client: string, name: string): Program => ({
+  client,
+  file: officialSdks,
+  args: (task, { address, key, model }) => [name, task, address, key, model],
 })
 
 export const programs: Readonly<Record<string, Program>> = {
@@ -114,6 +121,12 @@ export const programs: Readonly<Record<string, Program>> = {
   'AI SDK, OpenAI Chat': withAiSdk('openai-chat'),
   'AI SDK, Anthropic': withAiSdk('anthropic'),
   'AI SDK, Google': withAiSdk('google'),
+  'OpenAI SDK, Chat': withOfficialSdk('openai-js', 'chat'),
+  'OpenAI SDK, Responses': withOfficialSdk('openai-js', 'responses'),
+  'Anthropic SDK': withOfficialSdk('anthropic-sdk', 'messages'),
+  'Anthropic SDK, 2023-06-01': withOfficialSdk('anthropic-sdk', 'messages-2023-06-01'),
+  'Anthropic SDK, 2026-10-21': withOfficialSdk('anthropic-sdk', 'messages-2026-10-21'),
+  'Google SDK': withOfficialSdk('google-genai', 'gemini'),
 }
 
 interface Run {
