@@ -142,7 +142,7 @@ export async function runProgram(
   name: keyof typeof programs,
   task: string,
   setup: ClientSetup,
-  more: readonly string[] = [],
+  more: { readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<Run> {
   const program = programs[name]
   const client = clients.find(({ id }) => id === program?.client)
@@ -158,6 +158,7 @@ export async function runProgram(
     HTTP_PROXY: 'http://127.0.0.1:9',
     NO_PROXY: '127.0.0.1,localhost',
     ...program.env,
+    ...more.env,
   }
   for (const step of client.steps(setup)) {
     if (!('text' in step) || step.language === 'typescript') continue
@@ -167,7 +168,7 @@ export async function runProgram(
 
   const file = join(home, program.file)
   const [command = '', ...first] = /\.m?js$/.test(file) ? [process.execPath, file] : [file]
-  const run = await runCommand(command, [...first, ...program.args(task, setup), ...more], { cwd: folder, env })
+  const run = await runCommand(command, [...first, ...program.args(task, setup), ...(more.args ?? [])], { cwd: folder, env })
   return { ...run, folder }
 }
 

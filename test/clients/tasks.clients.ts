@@ -85,6 +85,19 @@ describe.each(Object.keys(programs))('%s', (program) => {
   })
 })
 
+describe('Claude Code', () => {
+  it("discovers the gateway's Claude models", async () => {
+    const { key } = await addToken(server)
+    const { model } = upstreams.anthropic
+    models.anthropic?.begin({ command: 'printf harbor > answer.txt', calls: 1 })
+    const env = { CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '' }
+    const run = await runProgram(home, 'Claude Code', task, { address: server.url, key, model }, { env })
+    expect(run.status, run.output).toBe(0)
+    const found = JSON.parse(await readFile(join(run.folder, '.claude/cache/gateway-models.json'), 'utf8'))
+    expect(found).toMatchObject({ models: [{ id: model }] })
+  })
+})
+
 describe('OpenAI Python', () => {
   it.each(names)('gets an answer with the steps of the connect page on a channel of %s', async (name) => {
     const { key } = await addToken(server)
@@ -142,7 +155,7 @@ describe.each(['openai', 'anthropic', 'chat only'] as const)('on a channel of %s
     const usual = await usualLength('Codex', setup, model)
     model.begin(growing)
     const limit = `model_auto_compact_token_limit=${Math.round((usual + 45_000) / 4)}`
-    const run = await runProgram(home, 'Codex', task, setup, ['-c', limit])
+    const run = await runProgram(home, 'Codex', task, setup, { args: ['-c', limit] })
     expect([hasSummary(model), run.status], run.output).toEqual([true, 0])
     expect(run.output).toContain(done)
   })
