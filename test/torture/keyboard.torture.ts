@@ -231,6 +231,8 @@ it.each(['keyboard', 'mouse'] as const)(
 
     const { page, problems } = await stage.open('root', { language: 'en' })
     await go(page, '/log')
+    await press(page, page.getByRole('button', { name: 'Filter', exact: true }))
+    await press(page, page.getByRole('menuitem', { name: 'Token name', exact: true }))
     await type(page, page.getByRole('searchbox', { name: 'Token name', exact: true }), disputed)
     await page.keyboard.press('Enter')
     await page.waitForURL(/token_name=disputed/)

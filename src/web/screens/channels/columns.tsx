@@ -3,10 +3,10 @@ import { IconKey } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ChannelHealth } from '../../../contract/entities/call-statistics.ts'
 import type { Channel, ChannelType, ModelChanges } from '../../../contract/entities/channel.ts'
-import { channelStatusLabels } from '../../../contract/entities/channel-status.ts'
+import { channelStatus, channelStatusLabels } from '../../../contract/entities/channel-status.ts'
 import { exactUsd, formatUsd } from '../../../contract/quota.ts'
 import { inOwnLanguage } from '../../../contract/text.ts'
-import { colorOf, groupColor, responseTimeColor } from '../../lib/colors.ts'
+import { colorOf, responseTimeColor } from '../../lib/colors.ts'
 import { formatCount, formatSeconds } from '../../lib/format.ts'
 import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
@@ -25,7 +25,6 @@ import { texts as healthTexts } from './health/texts.ts'
 import { InlineNumber } from './inline-number.tsx'
 import { texts } from './texts.ts'
 import { useBalance } from './use-balance.ts'
-import { typeColor } from './use-channel-types.ts'
 
 interface ColumnsInput {
   readonly types: readonly ChannelType[]
@@ -88,7 +87,7 @@ export function useColumns(input: ColumnsInput): Column<Channel>[] {
       sortKey: 'priority',
       sortsDown: true,
       align: 'right',
-      width: 72,
+      width: 64,
       cell: (channel) => <InlineNumber channel={channel} field="priority" />,
     },
     {
@@ -96,7 +95,7 @@ export function useColumns(input: ColumnsInput): Column<Channel>[] {
       title: say('weight'),
       hideable: true,
       align: 'right',
-      width: 60,
+      width: 54,
       cell: (channel) => <InlineNumber channel={channel} field="weight" />,
     },
     { key: 'models', title: say('models'), hideable: true, hidden: true, cell: (channel) => <Models channel={channel} /> },
@@ -168,11 +167,7 @@ function Groups({ channel }: { channel: Channel }) {
   const rest = groups.slice(groupsShown)
   return (
     <div className={styles.tags}>
-      {groups.slice(0, groupsShown).map((group) => (
-        <Tag key={group} color={groupColor(group)}>
-          {group}
-        </Tag>
-      ))}
+      {groups.slice(0, groupsShown).join(', ')}
       {rest.length > 0 && (
         <HintTag hint={say('moreGroups', { count: rest.length, groups: rest.join(', ') })}>+{rest.length}</HintTag>
       )}
@@ -184,11 +179,14 @@ function Type({ channel, types }: { channel: Channel; types: readonly ChannelTyp
   const say = useText(texts)
   const local = useLocal()
   const type = types.find(({ id }) => id === channel.type)
-  return type ? <Tag color={typeColor(type)}>{local(type.label)}</Tag> : <Tag>{say('unknownType', { type: channel.type })}</Tag>
+  return type ? local(type.label) : <Tag>{say('unknownType', { type: channel.type })}</Tag>
 }
 
+/** Only what is not enabled stands out. */
 function Status({ channel }: { channel: Channel }) {
   const say = useText(texts)
+  const local = useLocal()
+  if (channel.status === channelStatus.enabled) return local(channelStatusLabels[channel.status].label)
   const disabled = readDisabledReason(channel)
   const hint = disabled && (
     <>

@@ -22,14 +22,12 @@ export function HealthCell({ health }: { health: ChannelHealth | undefined }) {
     )
   }
   return (
-    <div className={styles.health}>
-      <div className={styles.figures}>
-        <Success health={health} />
-        <Breaker health={health} />
-        <OtherModels health={health} />
-        <Departures health={health} />
-      </div>
+    <div className={styles.figures}>
       <Strip hours={health.hours} />
+      <Success health={health} />
+      <Breaker health={health} />
+      <OtherModels health={health} />
+      <Departures health={health} />
     </div>
   )
 }
@@ -135,10 +133,16 @@ export function LastError({ health }: { health: ChannelHealth | undefined }) {
         {error.code}
       </HintTag>
       <time className={styles.quiet} title={formatTime(error.last_at)} dateTime={new Date(error.last_at * 1000).toISOString()}>
-        {formatTime(error.last_at).slice(5, 16)}
+        {shortTime(error.last_at)}
       </time>
     </span>
   )
+}
+
+/** The time of a day, and the day if it is not today. */
+function shortTime(seconds: number): string {
+  const [day = '', time = ''] = formatTime(seconds).split(' ')
+  return day === formatTime(Date.now() / 1000).slice(0, 10) ? time.slice(0, 5) : `${day.slice(5)} ${time.slice(0, 5)}`
 }
 
 /** One bar for each hour: its height is the traffic, its colour the failures. */
