@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dialogueOf, text, tideTool } from '../../../../test/helpers/dialogue.ts'
+import { dialogueOf, result, text, tideTool, user } from '../../../../test/helpers/dialogue.ts'
 import type { Dialogue } from './dialogue.ts'
 import type { Format } from './format.ts'
 import { formats } from './index.ts'
@@ -39,6 +39,7 @@ describe('a lost field', () => {
     const cache = { ttl: '5m' as const }
     expect(lost({ system: [text('x', { cache })] })).toEqual(['cache_control'])
     expect(lost({ tools: [{ ...tideTool, cache }] }, ['tools'])).toEqual(['cache_control'])
+    expect(lost({ turns: [user(result('call_1', text('x', { cache })))] })).toEqual(['cache_control'])
   })
 
   it('may be a web search if another tool is carried over; otherwise the request is refused', () => {

@@ -171,7 +171,8 @@ function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
 
 /** Whether there is a prompt-cache breakpoint anywhere in a conversation. */
 export function hasCacheMarks({ system, turns, tools }: Pick<Dialogue, 'system' | 'turns' | 'tools'>): boolean {
-  const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined
+  const isMarked = (part: Part): boolean =>
+    ('cache' in part && part.cache !== undefined) || (part.kind === 'tool-result' && part.parts.some(isMarked))
   return (
     system.some(isMarked) || tools.some(({ cache }) => cache !== undefined) || turns.some(({ parts }) => parts.some(isMarked))
   )

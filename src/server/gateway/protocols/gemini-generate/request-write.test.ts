@@ -233,6 +233,16 @@ describe('media for Gemini', () => {
     expect(contentsOf({ turns })[0]?.parts[0]).toMatchObject({ mediaResolution: { level: 'MEDIA_RESOLUTION_LOW' } })
     const older = written({ turns }, flash2)
     expect([JSON.stringify(older.body).includes('mediaResolution'), older.lost]).toEqual([false, ['detail']])
+    const inResult = written({ turns: [user('Hi'), assistant(call('c')), user(result('c', image({ detail: 'low' })))] })
+    expect([JSON.stringify(inResult.body).includes('mediaResolution'), inResult.lost]).toEqual([false, ['detail']])
+  })
+
+  it('are reported as lost in a turn of the model', () => {
+    const turns = [user('Draw'), assistant('Here', image()), user('Another')]
+    expect(written({ turns, from: 'openai.responses' })).toMatchObject({
+      body: { contents: [{ role: 'user' }, { role: 'model', parts: [{ text: 'Here' }] }, { role: 'user' }] },
+      lost: ['input.image'],
+    })
   })
 })
 

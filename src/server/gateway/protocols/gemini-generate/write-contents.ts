@@ -1,7 +1,7 @@
 import { fail } from '../../../base/lib/failure.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, Part, ToolResultPart, Turn } from '../dialogue.ts'
-import { fieldNameFor } from '../lost-fields.ts'
+import { fieldNameFor, lose } from '../lost-fields.ts'
 import { unknownSignature } from '../model-families.ts'
 import { endingAnswerably, mergeTurns, repairToolResults } from '../turns.ts'
 import { isObject, type JsonObject } from '../wire-format.ts'
@@ -24,7 +24,7 @@ export function writeContents(dialogue: Dialogue, context: RequestContext, facts
 
   const contents = turns.map(({ role, parts }) =>
     role === 'assistant'
-      ? { role: 'model', parts: modelParts(parts, facts) }
+      ? { role: 'model', parts: modelParts(parts, dialogue, context, facts) }
       : { role: 'user', parts: userParts(parts, dialogue, context, facts) },
   )
   // A turn is dropped if all of its parts were of another family.
@@ -49,7 +49,12 @@ function isSaid(part: Part): boolean {
  * Gemini signs calls and text, and requires no thoughts in the history: the signature of a thought, as other formats have it, belongs
  * to the part after it.
  */
-function modelParts(parts: readonly Part[], { model, toUpstream }: Facts): JsonObject[] {
+function modelParts(
+  parts: readonly Part[],
+  { from }: Dialogue,
+  context: RequestContext,
+  { model, toUpstream }: Facts,
+): JsonObject[] {
   const written: JsonObject[] = []
   let waiting: string | undefined
   const firstCall = parts.find(({ kind }) => kind === 'tool-call')
@@ -59,6 +64,7 @@ function modelParts(parts: readonly Part[], { model, toUpstream }: Facts): JsonO
     const needed = part === firstCall && model.needsSignatures ? unknownSignature : undefined
     const signature = model.isOld ? undefined : (own ?? waiting ?? needed)
     const plain = modelPart(part, toUpstream)
+    if (part.kind === 'media') context.lose(`${fieldNameFor(from, 'turns')}.${part.media}`)
     if (!plain) continue
     written.push({ ...plain, ...(signature === undefined ? {} : { thoughtSignature: signature }) })
     waiting = undefined
@@ -99,6 +105,7 @@ function writeResult(result: ToolResultPart, dialogue: Dialogue, context: Reques
     .filter(({ source }) => source.kind !== 'text')
     .map((part) => writeMedia(part, dialogue, context, model))
   const isInside = model.richParts && media.every((part) => 'inlineData' in part)
+  if (isInside && media.some((part) => 'mediaResolution' in part)) lose(dialogue, context, 'detail')
   const response = {
     functionResponse: {
       id: result.callId,

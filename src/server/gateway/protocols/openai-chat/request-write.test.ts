@@ -220,6 +220,11 @@ describe('media of a written Chat request', () => {
     expect(part(image({ detail: 'original' }), 'gpt-6')).toMatchObject({ image_url: { detail: 'original' } })
   })
 
+  it('are documents without a level of detail, which is reported', () => {
+    const file = media('document', base64('application/pdf'), { detail: 'high' })
+    expect(written({ turns: [user(file)] }).lost).toEqual(['detail'])
+  })
+
   it('[174] may be documents: PDF as a file, text as text', () => {
     const document = (source: MediaPart['source'], title?: string) => part(media('document', source, title ? { title } : {}))
     expect(document(base64('application/pdf'), 'a.pdf')).toEqual({
@@ -281,6 +286,17 @@ describe('prompt-cache breakpoints', () => {
     expect(messages(marked, { model: 'gpt-5.6' })[0]?.content).toEqual([
       { type: 'text', text: 'One', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } },
     ])
+  })
+
+  it('are after the whole tool result, also those inside of it', () => {
+    const inside = result('1', text('Low', { cache: { ttl: '5m' } }), text('High'))
+    const turns = [user('Hi'), assistant(call('1')), user(inside)]
+    const content = (more: Parameters<typeof messages>[1]) => messages({ turns }, more).at(-1)?.content
+    const told = { type: 'text', text: 'Low\nHigh' }
+    expect(content({ model: 'gpt-5.6' })).toEqual([{ ...told, prompt_cache_breakpoint: { mode: 'explicit' } }])
+    expect(content({ quirks: { takesCacheControl: true } })).toEqual([{ ...told, cache_control: { type: 'ephemeral' } }])
+    expect(content({})).toBe('Low\nHigh')
+    expect(written({ turns }).lost).toEqual(['cache_control'])
   })
 
   it('are reported where they are lost', () => {

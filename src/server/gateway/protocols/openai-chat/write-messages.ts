@@ -87,14 +87,16 @@ function writeUser({ parts, name }: Turn, images: readonly MediaPart[], writing:
   return messages
 }
 
+/** A breakpoint inside of the result is after all of it, since its texts are one. */
 function writeResult(result: ToolResultPart, writing: Writing): JsonObject {
   const text = textsOf(withImageNotes(result.parts)).join('\n')
   const content = result.isError ? `Error: ${text}` : text
-  const mark = writing.cacheMember === 'cache_control' ? writeCacheMark(result, writing, 'part') : {}
+  const cache = result.cache ?? result.parts.findLast((part) => part.kind === 'text' && part.cache)?.cache
+  const mark = writeCacheMark(cache ? { cache } : {}, writing, 'part')
   return {
     role: 'tool',
     tool_call_id: callIdFor(result.callId, writing.quirks.callIds ?? 'chat'),
-    content: 'cache_control' in mark && content !== '' ? [{ type: 'text', text: content, ...mark }] : content,
+    content: Object.keys(mark).length > 0 && content !== '' ? [{ type: 'text', text: content, ...mark }] : content,
   }
 }
 

@@ -27,6 +27,7 @@ function writeMedia(part: MediaPart, writing: Writing): JsonObject {
   const mark = writeCacheMark(part, writing, 'part')
   const { source, media } = part
   if (part.title && (media !== 'document' || source.kind === 'file')) writing.loseField('title')
+  if (media !== 'image' && part.detail !== undefined && part.detail !== 'auto') writing.loseField('detail')
   if (source.kind === 'file') return { ...writeFile(part, source, writing), ...mark }
   switch (media) {
     case 'image':

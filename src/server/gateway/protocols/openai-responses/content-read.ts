@@ -48,7 +48,7 @@ function readFile(part: JsonObject, field: string): MediaPart {
   const key = textAt(part, 'file_data') === '' ? 'file_url' : 'file_data'
   const source = readSource(part, key, field, typeOfName(title))
   const media = source.kind === 'file' ? kindOfFile(source) : 'document'
-  return { kind: 'media', media, source, ...(title === '' ? {} : { title }), ...readCacheMark(part) }
+  return { kind: 'media', media, source, ...(title === '' ? {} : { title }), ...readDetail(part), ...readCacheMark(part) }
 }
 
 /** Audio in Chat's form: OpenAI's Responses accept no audio, but other hosts do. */

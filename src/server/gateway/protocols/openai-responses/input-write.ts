@@ -106,11 +106,12 @@ function writeResult(writing: Writing, { keepsCustom }: InputRule, part: ToolRes
   return { type, call_id: callIdFor(part.callId, 'chat'), output: writeOutput(writing, part) }
 }
 
-/** A string if the output is only text; an error is marked in the text, since the format has no flag for it. */
+/** A string if the output is only text without a breakpoint; an error is marked in the text, since the format has no flag for it. */
 function writeOutput(writing: Writing, { parts, isError }: ToolResultPart): unknown {
   const mark = isError ? 'Error: ' : ''
   const texts = parts.filter((part) => part.kind === 'text')
-  if (texts.length === parts.length) return mark + texts.map(({ text }) => text).join('\n')
+  const isMarked = writing.rules.takesCacheBreakpoints && texts.some(({ cache }) => cache)
+  if (texts.length === parts.length && !isMarked) return mark + texts.map(({ text }) => text).join('\n')
   const content = parts.flatMap((part) => writePart(writing, part))
   return isError ? [{ type: 'input_text', text: mark.trim() }, ...content] : content
 }
@@ -128,10 +129,11 @@ function writePart(writing: Writing, part: TextPart | MediaPart): JsonObject[] {
     const place = source.kind === 'file' ? { file_id: source.id } : { image_url: writeDataUrl(source) }
     return [{ type: 'input_image', ...place, detail: part.detail ?? 'auto', ...mark }]
   }
-  if (source.kind === 'file') return [{ type: 'input_file', file_id: source.id, ...mark }]
-  if (source.kind === 'url') return [{ type: 'input_file', file_url: source.url, ...mark }]
+  const detail = part.detail === 'low' || part.detail === 'high' ? { detail: part.detail } : {}
+  if (source.kind === 'file') return [{ type: 'input_file', file_id: source.id, ...detail, ...mark }]
+  if (source.kind === 'url') return [{ type: 'input_file', file_url: source.url, ...detail, ...mark }]
   const filename = title ?? `document.${endings.get(source.mediaType) ?? 'pdf'}`
-  return [{ type: 'input_file', filename, file_data: writeDataUrl(source), ...mark }]
+  return [{ type: 'input_file', filename, file_data: writeDataUrl(source), ...detail, ...mark }]
 }
 
 const endings: ReadonlyMap<string, string> = new Map([

@@ -79,7 +79,7 @@ describe('a request in Responses', () => {
       { type: 'input_image', image_url: `data:image/jpeg;base64,${png}`, detail: 'high' },
       { type: 'input_image', file_id: 'file_1' },
       { type: 'input_file', filename: 'a.pdf', file_data: pdf },
-      { type: 'input_file', file_url: 'https://a.test/c.pdf' },
+      { type: 'input_file', file_url: 'https://a.test/c.pdf', detail: 'low' },
       { type: 'input_file', filename: 'n.txt', file_data: 'aGVsbG8=' },
       { type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } },
     ]
@@ -92,7 +92,7 @@ describe('a request in Responses', () => {
         source: { kind: 'base64', mediaType: 'application/pdf', data: pdf },
         title: 'a.pdf',
       },
-      expect.objectContaining({ source: expect.objectContaining({ kind: 'url', url: 'https://a.test/c.pdf' }) }),
+      expect.objectContaining({ source: expect.objectContaining({ kind: 'url', url: 'https://a.test/c.pdf' }), detail: 'low' }),
       { kind: 'media', media: 'document', source: { kind: 'base64', mediaType: 'text/plain', data: 'aGVsbG8=' }, title: 'n.txt' },
       expect.objectContaining({ media: 'audio', source: { kind: 'base64', mediaType: 'audio/mp3', data: 'AAAA' } }),
     ])

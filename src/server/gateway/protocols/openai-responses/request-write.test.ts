@@ -298,9 +298,9 @@ describe('a written Responses request', () => {
     const extra = { metadata: { a: 'b' }, service_tier: 'flex', logit_bias: { 1: 2 }, store: true }
     expect(write({ extra }, 'gpt-5')).toMatchObject({
       body: { metadata: { a: 'b' }, service_tier: 'flex', store: false },
-      lost: ['logit_bias'],
+      lost: ['logit_bias', 'store'],
     })
-    expect(write({ extra }, 'o1').lost).toEqual(['logit_bias', 'service_tier'])
+    expect(write({ extra }, 'o1').lost).toEqual(['logit_bias', 'service_tier', 'store'])
     expect(write({ from: 'anthropic.messages', extra: { container: 'c', metadata: { a: 'b' } } })).toMatchObject({
       body: expect.not.objectContaining({ metadata: expect.anything() }),
       lost: ['container', 'metadata'],
@@ -353,6 +353,24 @@ describe('a written Responses request', () => {
     const content = (model: string) => bodyOf({ turns: [user(part)] }, model).input as readonly { content: JsonObject[] }[]
     expect(content('gpt-5.6')[0]?.content[0]).toMatchObject({ prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } })
     expect(content('gpt-5')[0]?.content[0]).not.toHaveProperty('prompt_cache_breakpoint')
+  })
+
+  it('keeps a breakpoint in a tool result, and names one of the whole result', () => {
+    const inside = result('call_1', text('Low'), text('High', { cache: { ttl: '5m' } }))
+    const turns = (part: Part) => ({ turns: [user('Hi'), assistant(call('call_1')), user(part)] })
+    const output = [
+      { type: 'input_text', text: 'Low' },
+      { type: 'input_text', text: 'High', prompt_cache_breakpoint: { mode: 'explicit' } },
+    ]
+    const kept = write(turns(inside))
+    expect([(kept.body.input as readonly JsonObject[]).at(-1)?.output, kept.lost]).toEqual([output, []])
+    expect(write(turns(inside), 'gpt-5').lost).toEqual(['cache_control'])
+    expect(write(turns({ ...result('call_1', 'High'), cache: { ttl: '5m' } })).lost).toEqual(['cache_control'])
+  })
+
+  it('has the level of detail of a file', () => {
+    const file = media('document', base64('application/pdf'), { detail: 'high', title: 'a.pdf' })
+    expect(inputOf(file)).toMatchObject([{ content: [{ type: 'input_file', filename: 'a.pdf', detail: 'high' }] }])
   })
 
   it('is equal to the request of a Responses caller', () => {

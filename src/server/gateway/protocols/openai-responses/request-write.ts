@@ -92,8 +92,8 @@ const shared = [
   'safety_identifier',
   'truncation',
 ]
-/** Members that are written at another path, under Chat's name if it has one. `store` has no effect when nothing is stored. */
-const placed = ['include', 'reasoning.context', 'reasoning.mode', 'service_tier', 'store', 'verbosity']
+/** Members that are written at another path, under Chat's name if it has one. */
+const placed = ['include', 'reasoning.context', 'reasoning.mode', 'service_tier', 'verbosity']
 const known = new Set([...shared, ...placed])
 
 function shareExtra({ from, extra }: Dialogue): { members: Dialogue['extra']; extra: Dialogue['extra'] } {
@@ -105,12 +105,15 @@ function shareExtra({ from, extra }: Dialogue): { members: Dialogue['extra']; ex
   }
 }
 
-/** Instructions, tools, calls and their results cannot have a breakpoint, nor can any part for models without breakpoints. */
+/**
+ * Instructions, tools, calls and whole results cannot have a breakpoint, nor can any part for models without breakpoints. The parts of
+ * a result can.
+ */
 function losesCacheMarks({ dialogue, rules }: Writing): boolean {
   if (!rules.takesCacheBreakpoints) return hasCacheMarks(dialogue)
   const turns = dialogue.turns.map(({ role, parts }) => ({
     role,
-    parts: role === 'assistant' ? parts : parts.filter((part) => part.kind === 'tool-result'),
+    parts: role === 'assistant' ? parts : parts.flatMap((part) => (part.kind === 'tool-result' ? [{ ...part, parts: [] }] : [])),
   }))
   return hasCacheMarks({ ...dialogue, turns })
 }
