@@ -4,7 +4,17 @@ import { formats } from '../../src/server/gateway/protocols/index.ts'
 import { leaveOutVendorTools, loseUnread } from '../../src/server/gateway/protocols/lost-fields.ts'
 import { isObject, type JsonObject } from '../../src/server/gateway/protocols/wire-format.ts'
 import { codecOf, inboundOf } from '../helpers/codecs.ts'
-import { baseOf, type Dialect, dialects, extraOf, openSample, sampleOf, wholeBody } from './request-samples.ts'
+import {
+  baseOf,
+  type Dialect,
+  dialects,
+  extraOf,
+  isOnlySource,
+  openEntry,
+  openSample,
+  sampleOf,
+  wholeBody,
+} from './request-samples.ts'
 import type { Member, ObjectShape, RequestTypes, Shape } from './request-types.ts'
 
 /**
@@ -70,7 +80,9 @@ class Walk {
       const path = spot.path === '' ? member.name : `${spot.path}.${member.name}`
       if (isSkipped(this.#from, path)) continue
       const { [member.name]: _, ...others } = baseOf(this.#from, spot.path, member.name, whole)
-      const put = (value: unknown) => spot.put(value === undefined ? others : { ...others, [member.name]: value })
+      // An empty object has no effect, and one that needs the member is not valid: the request is judged without it.
+      const without = Object.keys(others).length === 0 || isOnlySource(member.name, whole) ? undefined : others
+      const put = (value: unknown) => spot.put(value === undefined ? without : { ...others, [member.name]: value })
       this.#member(member, { path, put }, inside)
     }
   }
@@ -109,7 +121,7 @@ class Walk {
       }
       const scalar = scalarOf(shape, list.path, spot.path.split('.').at(-1) ?? '')
       if (scalar !== undefined && shape.objects.length === 0) this.#judge(list, scalar, around)
-      if (shape.isOpen) this.#judge(list, { a: 'b' }, around)
+      if (shape.isOpen) this.#judge(list, openEntry(list.path), around)
       this.#alternatives(shape, list, { ...around, isOptional: true })
     }
   }
@@ -155,7 +167,7 @@ class Walk {
   #sample(name: string, type: Member['type'], path: string): unknown {
     const shape = this.#types.shapeOf(type)
     const open = openSample(name)
-    if (open !== undefined || shape.isOpen) return open ?? { a: 'b' }
+    if (open !== undefined || shape.isOpen) return open ?? openEntry(path)
     const scalar = scalarOf(shape, path, name)
     if (scalar !== undefined) return scalar
     const [object] = shape.objects

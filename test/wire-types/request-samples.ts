@@ -102,12 +102,20 @@ const ofModel =
 /** The object that a member is put into. A part of Gemini has one kind of data, which its other members are about. */
 export function baseOf(from: Dialect, path: string, name: string, whole: JsonObject): JsonObject {
   if (path === '') return {}
+  if (isOnlySource(name, whole)) return Object.fromEntries(Object.entries(whole).filter(([member]) => !sources.has(member)))
   if (from !== 'gemini.generate' || !/(^|\.)parts\[\]$/.test(path)) return whole
   if (name === 'videoMetadata' || name === 'mediaProcessing')
     return { fileData: { fileUri: 'https://a.example/b.mp4', mimeType: 'video/mp4' } }
   if (name === 'mediaResolution') return { inlineData: { mimeType: 'image/png', data: png } }
   return ofPart.has(name) ? whole : { text: 'Hello' }
 }
+
+/** Whether a member is one of those that each alone say where a file or an image is. */
+export function isOnlySource(name: string, whole: JsonObject): boolean {
+  return sources.has(name) && (whole.type === 'computer_screenshot' || Object.keys(whole).some((member) => sources.has(member)))
+}
+
+const sources: ReadonlySet<string> = new Set(['file_data', 'file_id', 'file_url', 'image_url'])
 
 /** Members that an object needs although its type requires none of them. */
 export function extraOf(path: string): JsonObject {
@@ -120,6 +128,10 @@ const extras: readonly (readonly [RegExp, JsonObject])[] = [
   [/\{type:file\}\.file$/, { file_data: pdf }],
   [/\{type:input_file\}$/, { file_data: pdf, filename: 'a.pdf' }],
   [/\{type:input_image\}$/, { image_url: 'https://a.example/b.png' }],
+  [/\{type:computer_call\}$/, { action: { type: 'wait' } }],
+  [/\{type:json_schema\}\.json_schema$/, { schema }],
+  [/^tools\[\].*user_location\{type:approximate\}$/, { country: 'GB' }],
+  [/^web_search_options\.user_location\{type:approximate\}\.approximate$/, { country: 'GB' }],
   [/\.inlineData$/, { mimeType: 'image/png', data: 'iVBORw0KGgo=' }],
   [/\.fileData$/, { mimeType: 'image/png', fileUri: 'https://a.example/b.png' }],
   [/\.functionCall$/, { name: 'get_tide', args: { port: 'Rye' } }],
@@ -140,6 +152,13 @@ const png = 'iVBORw0KGgo='
 /** A value for a member with any JSON, by its name. */
 export function openSample(name: string): unknown {
   return anyJson[name]
+}
+
+/** An entry of a list with any JSON, by its path: a tool that may be called is one of the request. */
+export function openEntry(path: string): unknown {
+  if (path === 'tool_choice{type:allowed_tools}.allowed_tools.tools[]')
+    return { type: 'function', function: { name: 'get_tide' } }
+  return path === 'tool_choice{type:allowed_tools}.tools[]' ? { type: 'function', name: 'get_tide' } : { a: 'b' }
 }
 
 const anyJson: Readonly<Record<string, unknown>> = {
@@ -164,6 +183,7 @@ interface Asked {
 
 /** A scalar for a member; undefined when it has none. Of the literals the first that is no default. */
 export function sampleOf({ literals, primitives, path, name }: Asked): string | number | boolean | undefined {
+  if (name === 'role' && literals.includes('user')) return 'user'
   if (primitives.includes('string')) return textFor(path, name)
   const literal = literals.find((value) => !defaults.has(value) && !/_UNSPECIFIED$/.test(String(value))) ?? literals[0]
   if (literal !== undefined) return literal
@@ -199,6 +219,8 @@ function textFor(path: string, name: string): string {
     if (/document|file/.test(path)) return name === 'file_data' ? 'data:application/pdf;base64,JVBERi0xLjQK' : 'JVBERi0xLjQK'
     return path.includes('audio') ? 'UklGRiQAAABXQVZF' : png
   }
+  // A tool beside that of the request has another name.
+  if (name === 'name' && path.startsWith('tools[]')) return 'get_wind'
   return texts[name] ?? 'hello'
 }
 
