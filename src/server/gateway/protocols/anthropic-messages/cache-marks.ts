@@ -11,7 +11,7 @@ export function cacheControl(cache: CacheMark | undefined): JsonObject {
 
 /**
  * Keeps the last four breakpoints of a request, which is the vendor's maximum, and shortens one of an hour after one of five
- * minutes. Changes the blocks in place. Source: protocols notes 3.9.
+ * minutes. Those inside of tool results count too. Changes the blocks in place. Source: protocols notes 3.9.
  */
 export function limitCacheMarks(request: {
   readonly tools: readonly Block[]
@@ -21,7 +21,8 @@ export function limitCacheMarks(request: {
   readonly isAutomatic: boolean
 }): void {
   const { tools, system, messages, isAutomatic } = request
-  const marked = [...tools, ...system, ...messages.flatMap(({ content }) => content)].filter((block) => block.cache_control)
+  const blocks = messages.flatMap(({ content }) => content.flatMap(withInner))
+  const marked = [...tools, ...system, ...blocks].filter((block) => block.cache_control)
   const keep = breakpointsMax - (isAutomatic ? 1 : 0)
   for (const block of marked.slice(0, Math.max(0, marked.length - keep))) delete block.cache_control
 
@@ -34,6 +35,11 @@ export function limitCacheMarks(request: {
 }
 
 const breakpointsMax = 4
+
+/** A block behind the blocks in it, since its breakpoint is after all of them. */
+function withInner(block: Block): Block[] {
+  return Array.isArray(block.content) ? [...block.content, block] : [block]
+}
 
 function isHour(mark: unknown): boolean {
   return typeof mark === 'object' && mark !== null && 'ttl' in mark && mark.ttl === '1h'

@@ -444,6 +444,14 @@ describe('a request for Claude', () => {
     const automatic = { from: 'anthropic.messages', extra: { cache_control: { type: 'ephemeral' } } } as const
     const four = bodyOf({ ...automatic, turns: [user(...['a', 'b', 'c', 'd'].map((value) => text(value, short)))] })
     expect(JSON.stringify(four.messages).match(/cache_control/g)).toHaveLength(3)
+
+    const inside = result('1', ...['a', 'b', 'c', 'd', 'e'].map((value) => text(value, short)))
+    const results = bodyOf({ turns: [user('Hi'), assistant(call('1')), user({ ...inside, ...long })] })
+    expect(JSON.stringify(results.messages).match(/"text":"[a-e]"|"cache_control":\{[^}]*\}/g)).toEqual([
+      ...['"text":"a"', '"text":"b"'],
+      ...['c', 'd', 'e'].flatMap((value) => [`"text":"${value}"`, '"cache_control":{"type":"ephemeral"}']),
+      '"cache_control":{"type":"ephemeral"}',
+    ])
   })
 })
 
