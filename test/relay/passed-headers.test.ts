@@ -112,9 +112,14 @@ describe('headers that the vendor reads', () => {
     ['/v1/messages?beta=true&key=k', '/v1/messages?beta=true'],
     ['/v1/messages?beta=false', '/v1/messages'],
     ['/v1/messages', '/v1/messages'],
+    ['/v1/messages/count_tokens?beta=true&key=k', '/v1/messages/count_tokens?beta=true'],
+    ['/v1/messages/count_tokens?beta=false', '/v1/messages/count_tokens'],
     ['/v1/chat/completions?beta=true', '/v1/messages'],
   ])('[281] have the parameter of a beta beside them in a call of Messages: %s', async (path, arrived) => {
-    const { url, heard } = await answeringUpstream(messagesReply({ model: claude, text: 'Yes.', usage: [3, 1] }, false))
+    const reply = path.includes('count_tokens')
+      ? '{"input_tokens":3}'
+      : messagesReply({ model: claude, text: 'Yes.', usage: [3, 1] }, false)
+    const { url, heard } = await answeringUpstream(reply)
     const { ask } = await sharedStage(url, { type: 14, models: claude })
     const body = { model: claude, max_tokens: 5, messages: [{ role: 'user', content: 'Hi' }] }
     expect((await ask(body, path)).status).toBe(200)
