@@ -1,3 +1,4 @@
+import { entriesOf, membersOf, spliceMembers } from '../../base/lib/bytes/splice-json.ts'
 import type { JsonObject } from './wire-format.ts'
 
 /**
@@ -46,4 +47,23 @@ export function refusedThoughts<Thought>(
 ): ReadonlySet<Thought> {
   const last = all ? thoughts.length - 1 : isRefused ? thoughts.findLastIndex((thought) => isRefused(sealOf(thought))) : -1
   return new Set(thoughts.slice(0, last + 1))
+}
+
+/**
+ * The caller's bytes with the list at `key` as in `after`; `before` is the list that the bytes have, and its objects that are in `after` keep
+ * their bytes.
+ */
+export function splicedEntries(
+  bytes: Buffer,
+  { key, before, after }: { readonly key: string; readonly before: readonly unknown[]; readonly after: readonly unknown[] },
+): Buffer {
+  const member = membersOf(bytes)?.findLast((one) => one.key === key)
+  const places = (member && entriesOf(bytes, member.valueStart)) ?? []
+  const known = new Map<unknown, string>()
+  for (const [at, entry] of before.entries()) {
+    const place = places[at]
+    if (place && typeof entry === 'object') known.set(entry, bytes.toString('utf8', place.start, place.end))
+  }
+  const entries = after.map((entry) => known.get(entry) ?? JSON.stringify(entry))
+  return spliceMembers(bytes, { [key]: `[${entries.join(',')}]` })
 }

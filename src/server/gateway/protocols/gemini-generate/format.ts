@@ -9,6 +9,7 @@ import { arrayAt, isObject, type JsonObject, objectAt } from '../wire-format.ts'
 import { geminiGenerate } from './generate.ts'
 import { geminiTools } from './hosted-tools.ts'
 import { either, eitherObject } from './members.ts'
+import { pastSignatures } from './past-signatures.ts'
 import { readGenerateEvents, readGenerateReply } from './reply-read.ts'
 import { geminiTexts } from './reply-texts.ts'
 import { writeGenerateEvents, writeGenerateReply } from './reply-write.ts'
@@ -47,6 +48,7 @@ export const geminiGenerateFormat = defineFormat({
     },
   },
   hostedTools: geminiTools,
+  pastThoughts: pastSignatures,
   bound: {
     unbounded: { cachedContent: (body) => either(body, 'cachedContent') },
     modalities: (body) => listed(either(configOf(body), 'responseModalities')),

@@ -1,5 +1,4 @@
-import { entriesOf, membersOf, spliceMembers } from '../../../base/lib/bytes/splice-json.ts'
-import { type LeavingThoughts, type PastThoughts, refusedThoughts } from '../past-thoughts.ts'
+import { type LeavingThoughts, type PastThoughts, refusedThoughts, splicedEntries } from '../past-thoughts.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { isEnvelope } from './envelope.ts'
 
@@ -14,7 +13,8 @@ export const pastReasoning: PastThoughts = {
   without({ json, bytes }, model, asked) {
     const changed = changes(json, model, asked)
     if (!changed) return undefined
-    return { json: { ...json, ...changed.changes }, bytes: spliced(bytes, json, changed.changes), dropped: changed.dropped }
+    const input = { key: 'input', before: arrayAt(json, 'input'), after: changed.changes.input }
+    return { json: { ...json, ...changed.changes }, bytes: splicedEntries(bytes, input), dropped: changed.dropped }
   },
 }
 
@@ -56,17 +56,4 @@ const renamed: ReadonlySet<string> = new Set(['message', 'function_call', 'custo
 
 function withoutId({ id: _, ...item }: JsonObject): JsonObject {
   return item
-}
-
-/** The changed input in the caller's bytes: unchanged items keep their bytes. */
-function spliced(bytes: Buffer, before: JsonObject, { input }: { readonly input: readonly unknown[] }): Buffer {
-  const member = membersOf(bytes)?.findLast(({ key }) => key === 'input')
-  const places = (member && entriesOf(bytes, member.valueStart)) ?? []
-  const known = new Map<unknown, string>()
-  for (const [at, item] of arrayAt(before, 'input').entries()) {
-    const place = places[at]
-    if (place && isObject(item)) known.set(item, bytes.toString('utf8', place.start, place.end))
-  }
-  const items = input.map((item) => known.get(item) ?? JSON.stringify(item))
-  return spliceMembers(bytes, { input: `[${items.join(',')}]` })
 }
