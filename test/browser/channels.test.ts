@@ -91,6 +91,11 @@ const wordsOf = inBothLanguages({
   check: ['立即检查', 'Check now'],
   apply: [(count: number) => `应用所选 ${count} 项`, (count: number) => `Apply ${count}`],
   applied: [(name: string) => `“${name}”的模型已更新`, (name: string) => `Models of “${name}” updated`],
+  ruleOfReasoning: [/^送回思考内容/, /^Send reasoning back/],
+  ruleOfStreams: [/^只在流式请求中思考/, /^Think in streams only/],
+  ruleByName: ['默认（按模型名）', 'Default (by model name)'],
+  ruleOn: ['打开', 'On'],
+  ruleOff: ['关闭', 'Off'],
   allSettings: ['全部设置', 'All settings'],
   settingJson: ['渠道额外设置（JSON）', 'Extra settings (JSON)'],
   concurrency: ['最多同时进行的请求', 'Concurrent requests'],
@@ -249,6 +254,32 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
       messages: [{ role: 'system', content: 'Be brief.' }, { role: 'user' }],
     })
     expect(sent?.headers['x-team']).toBe('blue upstream-key-0123456789')
+    expect(problems).toEqual([])
+  })
+
+  it('an admin switches rules of model families on and off, and back to their default', async () => {
+    const name = `rules-${language}`
+    const id = await addChannel(stage.server, { url: stage.upstream.url, models: model, name })
+    const { page, problems } = await stage.open('root', { language, width: 390, height: 844 })
+    for (const [choices, saved] of [
+      [
+        { reasoning: words.ruleOn, streams: words.ruleOff },
+        { model_rules: { replay_reasoning: true, think_in_streams_only: false } },
+      ],
+      [{ reasoning: words.ruleByName }, { model_rules: { think_in_streams_only: false } }],
+    ] as const) {
+      await go(page, `/channel/edit/${id}`)
+      const form = page.getByRole('dialog', { name: words.editChannel })
+      await form.getByText(words.connection, { exact: true }).click()
+      for (const [field, choice] of Object.entries(choices)) {
+        await form.getByRole('combobox', { name: field === 'streams' ? words.ruleOfStreams : words.ruleOfReasoning }).click()
+        await page.getByRole('option', { name: choice, exact: true }).click()
+      }
+      await expectFit(page, language, [name])
+      await form.getByRole('button', { name: words.submit }).click()
+      await readMessage(page, language, words.channelSaved)
+      expect(JSON.parse((await channelOf(id)).setting)).toEqual(saved)
+    }
     expect(problems).toEqual([])
   })
 

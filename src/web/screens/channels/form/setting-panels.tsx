@@ -43,6 +43,7 @@ const panels: readonly SettingPanel[] = [
       'force_format',
       'thinking_to_content',
       'refuse_hosted_tools',
+      'model_rules',
       'passed_headers',
       'lacks_endpoints',
       'connect_timeout_ms',

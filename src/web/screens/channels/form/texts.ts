@@ -149,7 +149,7 @@ export const texts = defineTexts({
   rewrite: ['请求改写', 'Request changes'],
   rewriteHint: ['系统提示词、参数覆盖、请求头覆盖', 'System prompt, parameter and header overrides'],
   connection: ['连接与兼容', 'Connection and compatibility'],
-  connectionHint: ['代理、各项时限、回答格式、状态码', 'Proxy, timeouts, response format, status codes'],
+  connectionHint: ['代理、各项时限、回答格式、模型规则、状态码', 'Proxy, timeouts, response format, model rules, status codes'],
   setting: ['全部设置', 'All settings'],
   settingHint: ['以 JSON 查看和编辑以上各项', 'View and edit all of the above as JSON'],
 

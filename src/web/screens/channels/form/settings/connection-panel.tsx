@@ -6,6 +6,7 @@ import { JsonInput } from '../../../../ui/form/json-input.tsx'
 import styles from '../form.module.css'
 import type { ChannelFormState } from '../form-values.ts'
 import type { Setting } from '../setting.ts'
+import { ModelRules } from './model-rules.tsx'
 import { SettingChoices, SettingNumber, SettingSwitch, textInputProps } from './setting-inputs.tsx'
 import { texts } from './texts.ts'
 
@@ -51,6 +52,7 @@ export function ConnectionPanel({ form, setting }: { form: ChannelFormState; set
         label={say('hostedTools')}
         description={say('hostedToolsHelp')}
       />
+      <ModelRules setting={setting} />
       <SettingChoices
         setting={setting}
         name="passed_headers"

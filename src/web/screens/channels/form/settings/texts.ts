@@ -124,6 +124,28 @@ export const texts = defineTexts({
     '该渠道的模型没有请求中的厂商工具（如网页搜索）时，拒绝请求，而不是去掉这些工具。',
     'Requests with hosted tools, such as web search, that this channel’s models do not support are rejected instead of sent without those tools.',
   ],
+  modelRules: ['模型家族的规则', 'Rules of model families'],
+  modelRulesHelp: [
+    '默认按上游模型名决定；名称看不出家族、或上游另有要求时，在此为该渠道的所有模型打开或关闭。',
+    'By default the model’s name at the upstream decides. Turn a rule on or off for all models of this channel where the name does not tell, or the upstream differs.',
+  ],
+  replayReasoning: ['送回思考内容（DeepSeek、Kimi）', 'Send reasoning back (DeepSeek, Kimi)'],
+  replayReasoningHelp: [
+    '历史中带工具调用的回合附上模型当时的思考内容。',
+    'Turns with tool calls in the history include the model’s reasoning.',
+  ],
+  thinkInStreams: ['只在流式请求中思考（Qwen3）', 'Think in streams only (Qwen3)'],
+  thinkInStreamsHelp: ['非流式请求关闭思考。', 'Requests that do not stream turn thinking off.'],
+  callSignatures: ['补上工具调用的签名（Gemini 3）', 'Signatures of tool calls (Gemini 3)'],
+  callSignaturesHelp: [
+    '历史中丢失签名的工具调用改用厂商的占位签名。',
+    'A tool call in the history that lost its signature gets the vendor’s placeholder.',
+  ],
+  shortCallIds: ['短的工具调用编号（Mistral）', 'Short tool call ids (Mistral)'],
+  shortCallIdsHelp: ['工具调用的编号改为九位字母与数字。', 'Ids of tool calls have nine letters and digits.'],
+  ruleByName: ['默认（按模型名）', 'Default (by model name)'],
+  ruleOn: ['打开', 'On'],
+  ruleOff: ['关闭', 'Off'],
   passedHeaders: ['转发用户的请求头', 'Forwarded client headers'],
   passedHeadersHelp: [
     '留空则转发不会改变由谁付费的请求头；在 OpenAI 与 Anthropic 官方地址，组织、项目、工作区与用户档案须在此选择。',
