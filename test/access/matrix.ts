@@ -407,6 +407,7 @@ const addresses = {
   `,
   playground: `
     /pg/chat/completions                        POST
+    /pg/decisions                               POST
   `,
   link: `
     /mj/image/{id}                              GET

@@ -9,6 +9,7 @@ const thinker = 'gpt-4o'
 const failing = 'gpt-4o-mini'
 const hostile = 'deepseek-chat'
 const slow = 'claude-3-5-sonnet-20241022'
+const decider = 'gpt-4.1'
 const pictureUrl = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
 const foreign = 'https://canary.test/pixel.png'
 
@@ -19,7 +20,7 @@ let stage: Stage
 beforeAll(async () => {
   stage = await openStage()
   const { server, upstream } = stage
-  await addChannel(server, { url: upstream.url, models: [thinker, failing, hostile, slow].join(',') })
+  await addChannel(server, { url: upstream.url, models: [thinker, failing, hostile, slow, decider].join(',') })
   const choice = (delta: object) =>
     `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', choices: [{ index: 0, delta }] })}\n\n`
   const end = (words: number) =>
@@ -94,6 +95,50 @@ it.each(
   await thought.getByText(say.cost).waitFor()
   expect(await page.getByRole('article').count()).toBe(2)
   expect(problems.filter((problem) => !problem.includes('status of 400'))).toEqual([])
+})
+
+const complaint = 'My card was charged twice!'
+
+it.each(
+  looks([
+    { language: 'en', scheme: 'dark', width: 390, height: 844 },
+    { language: 'zh', scheme: 'light', width: 1440, height: 900 },
+    { language: 'zh', scheme: 'dark', width: 390, height: 844 },
+    { language: 'en', scheme: 'light', width: 1440, height: 900 },
+  ] as const),
+)('in $language, $scheme, at $width, a model decides questions about an input, with probabilities and cost', async (look) => {
+  const content = JSON.stringify({ q1: [0.75], q2: [3, 1] })
+  stage.upstream.program(decider, {
+    contentType: 'application/json',
+    bytes: JSON.stringify({
+      ...{ id: 'c', object: 'chat.completion', created: 1, model: decider },
+      choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 200, completion_tokens: 20, total_tokens: 220 },
+    }),
+  })
+  const { page, problems } = await stage.open('root', look)
+  const say = words[look.language]
+  await go(page, '/playground?mode=decisions')
+  if (look.width < 900) await page.getByRole('button', { name: say.settings }).click()
+  await choose(page, say.model, decider)
+  if (look.width < 900) await page.keyboard.press('Escape')
+  await page.getByRole('textbox', { name: say.decisionInput }).fill(complaint)
+  const question = page.getByRole('textbox', { name: say.question, exact: true })
+  await question.fill('Urgent 1')
+  await page.getByRole('button', { name: say.questionAdd }).click()
+  await question.nth(1).fill('Topic 2')
+  await page.getByRole('combobox', { name: say.kind }).nth(1).click()
+  await page.getByRole('option', { name: say.choice }).click()
+  await page.getByRole('textbox', { name: say.options }).fill('bill: money\nother')
+  await page.getByRole('button', { name: say.send, exact: true }).click()
+
+  const decision = page.getByRole('article', { name: decider })
+  await decision.getByText(say.cost).waitFor()
+  for (const fact of [say.chosen, say.confidence, say.written, '25%']) await decision.getByText(fact).first().waitFor()
+  await expectFit(page, look.language, [complaint, 'Urgent 1', 'Topic 2', 'bill', 'other', 'money'])
+  const sent = JSON.stringify(stage.upstream.journal.findLast(({ model }) => model === decider)?.json)
+  for (const text of [complaint, 'Urgent 1', 'bill', 'money']) expect(sent).toContain(text)
+  expect(problems).toEqual([])
 })
 
 it('an answer runs no scripts and loads no external content automatically', async () => {
@@ -249,4 +294,15 @@ const words = inBothLanguages({
   codeTitle: ['用代码发送当前请求', 'Send this request from code'],
   edit: ['编辑并重新发送', 'Edit and resend'],
   retry: ['重新回答', 'Regenerate'],
+  settings: [/^(设置|gpt-)/, /^(Settings|gpt-)/],
+  decisionInput: ['内容', 'Input'],
+  question: ['问题', 'Question'],
+  questionAdd: ['添加问题', 'Add question'],
+  kind: ['种类', 'Kind'],
+  choice: ['从选项中选择', 'A choice between options'],
+  options: ['选项', 'Options'],
+  send: ['发送', 'Send'],
+  chosen: [/选择：bill/, /Choice: bill/],
+  confidence: [/置信度 75%/, /Confidence 75%/],
+  written: [/概率由模型自己写出/, /has written the probabilities itself/],
 })

@@ -1,7 +1,7 @@
-import { call } from '../../lib/call.ts'
 import { textOf } from '../../lib/i18n.ts'
 import { streamChat } from '../../lib/stream-chat.ts'
 import type { StoredConversation } from './archive.ts'
+import { findCost } from './find-cost.ts'
 import { mergedTurns } from './merge.ts'
 import type { Settings } from './settings.ts'
 import { texts } from './texts.ts'
@@ -9,8 +9,6 @@ import { type Answer, afterEvent, newest, type Question, requestOf, settledTurns
 import type { OtherWriters } from './writers.ts'
 
 const saveEveryMs = 2000
-/** The charge of an answer that was stopped is settled a moment later. */
-const costAskedAfterMs = [0, 1000, 4000] as const
 
 /** A stored conversation, or one from another screen, which has no head yet. */
 export type Begun = Pick<StoredConversation, 'turns'> & Partial<StoredConversation>
@@ -171,18 +169,11 @@ export class Conversation {
   /** The charge is in the log, which has the request by its id. */
   async #findCost({ id, requestId, state }: Answer): Promise<void> {
     if (!requestId || (state === 'error' && !this.#find(id)?.content)) return
-    for (const waitMs of costAskedAfterMs) {
-      await new Promise((resolve) => setTimeout(resolve, waitMs))
-      const list = await call('GET /api/log/self', { query: { ...anyLog, request_id: requestId } }).catch(() => undefined)
-      const cost = list?.items[0]?.quota
-      if (cost === undefined) continue
-      const answer = this.#find(id)
-      if (answer) {
-        this.#replace({ ...answer, cost })
-        this.#keep()
-      }
-      return
-    }
+    const cost = await findCost(requestId)
+    const answer = cost === undefined ? undefined : this.#find(id)
+    if (!answer) return
+    this.#replace({ ...answer, cost })
+    this.#keep()
   }
 
   #find(answerId: string): Answer | undefined {
@@ -216,19 +207,6 @@ export class Conversation {
     this.#savedAtMs = Date.now()
     this.#save()
   }
-}
-
-const anyLog = {
-  p: 1,
-  page_size: 1,
-  type: 2,
-  status: 0,
-  start_timestamp: 0,
-  end_timestamp: 0,
-  token_name: '',
-  model_name: '',
-  group: '',
-  before: '',
 }
 
 const blankAnswer = (model: string, lane: number): Answer => ({ id: newId(), lane, model, state: 'loading', content: '' })

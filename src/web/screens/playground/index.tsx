@@ -18,6 +18,7 @@ import { texts } from './texts.ts'
 import { turnsOf } from './turns.ts'
 
 const PanelDrawer = lazy(async () => ({ default: (await import('./panel-drawer.tsx')).PanelDrawer }))
+const DecisionForm = lazy(async () => ({ default: (await import('./decision-form.tsx')).DecisionForm }))
 const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.tsx')).HistoryPanel }))
 
 type Panel = 'settings' | 'history'
@@ -25,7 +26,8 @@ type Panel = 'settings' | 'history'
 export function Screen() {
   const say = useText(texts)
   const narrow = useMediaQuery('(width <= 900px)', undefined, { getInitialValueInEffect: false })
-  const { values } = useUrlState({ expired: '' })
+  const { values, change } = useUrlState({ expired: '', mode: 'chat' })
+  const isChat = values.mode !== 'decisions'
   const choices = useSettings()
   const handed = useHanded(choices)
   const [library, shelf] = useLibrary(handed)
@@ -47,8 +49,8 @@ export function Screen() {
   }
 
   const content =
-    panel === 'settings' ? (
-      <SettingsPanel choices={choices} showMissing={showMissing} />
+    panel === 'settings' || !isChat ? (
+      <SettingsPanel choices={choices} showMissing={showMissing} isChat={isChat} />
     ) : (
       <Suspense fallback={<Skeleton height={160} />}>
         <HistoryPanel library={library} shelf={shelf} onOpened={() => setDrawerOpen(false)} />
@@ -73,12 +75,14 @@ export function Screen() {
                 >
                   {chosen || say('settings')}
                 </Button>
-                <IconButton label={say('history')} onClick={() => show('history')}>
-                  <IconHistory size={18} stroke={1.6} />
-                </IconButton>
+                {isChat && (
+                  <IconButton label={say('history')} onClick={() => show('history')}>
+                    <IconHistory size={18} stroke={1.6} />
+                  </IconButton>
+                )}
               </>
             )}
-            {narrow ? (
+            {!isChat ? null : narrow ? (
               <IconButton label={say('newConversation')} onClick={() => library.startNew()}>
                 <IconMessagePlus size={18} stroke={1.6} />
               </IconButton>
@@ -95,25 +99,41 @@ export function Screen() {
           <Notice kind="warn">{say('expired')}</Notice>
         </Box>
       )}
+      <SegmentedControl
+        className={styles.mode ?? ''}
+        aria-label={say('mode')}
+        value={isChat ? 'chat' : 'decisions'}
+        onChange={(mode) => change({ mode })}
+        data={[
+          { value: 'chat', label: say('conversation') },
+          { value: 'decisions', label: say('decisions') },
+        ]}
+      />
       <div className={styles.layout}>
         {!narrow && (
-          <aside className={styles.panel} aria-label={say(panel)}>
-            <SegmentedControl
-              fullWidth
-              size="xs"
-              mb="md"
-              aria-label={say('panel')}
-              value={panel}
-              onChange={setPanel}
-              data={[
-                { value: 'settings', label: say('settings') },
-                { value: 'history', label: say('history') },
-              ]}
-            />
+          <aside className={styles.panel} aria-label={say(isChat ? panel : 'settings')}>
+            {isChat && (
+              <SegmentedControl
+                fullWidth
+                size="xs"
+                mb="md"
+                aria-label={say('panel')}
+                value={panel}
+                onChange={setPanel}
+                data={[
+                  { value: 'settings', label: say('settings') },
+                  { value: 'history', label: say('history') },
+                ]}
+              />
+            )}
             {content}
           </aside>
         )}
-        {shelf.ready ? (
+        {!isChat ? (
+          <Suspense fallback={<div className={styles.chat} />}>
+            <DecisionForm settings={choices.settings} isReady={isReady} />
+          </Suspense>
+        ) : shelf.ready ? (
           <Chat
             key={shelf.conversation.id}
             conversation={shelf.conversation}
@@ -128,7 +148,7 @@ export function Screen() {
       </div>
       {narrow && drawerOpen && (
         <Suspense>
-          <PanelDrawer title={say(panel)} onClose={() => setDrawerOpen(false)}>
+          <PanelDrawer title={say(isChat ? panel : 'settings')} onClose={() => setDrawerOpen(false)}>
             {content}
           </PanelDrawer>
         </Suspense>

@@ -4,23 +4,27 @@ import { type Choosing, ModelFields } from './model-fields.tsx'
 import { ParameterFields } from './parameter-fields.tsx'
 import { texts } from './texts.ts'
 
-/** Settings of the questions. */
-export function SettingsPanel({ choices, showMissing }: Choosing) {
+/** Settings of the questions; decisions have neither a system prompt nor parameters. */
+export function SettingsPanel({ choices, showMissing, isChat }: Choosing & { readonly isChat: boolean }) {
   const say = useText(texts)
   const { settings, change } = choices
   return (
     <Stack gap="lg">
       <ModelFields choices={choices} showMissing={showMissing} />
-      <Textarea
-        label={say('system')}
-        placeholder={say('systemPlaceholder')}
-        autosize
-        minRows={3}
-        maxRows={12}
-        value={settings.system}
-        onChange={(event) => change({ system: event.currentTarget.value })}
-      />
-      <ParameterFields states={settings.parameters} onChange={(parameters) => change({ parameters })} />
+      {isChat && (
+        <>
+          <Textarea
+            label={say('system')}
+            placeholder={say('systemPlaceholder')}
+            autosize
+            minRows={3}
+            maxRows={12}
+            value={settings.system}
+            onChange={(event) => change({ system: event.currentTarget.value })}
+          />
+          <ParameterFields states={settings.parameters} onChange={(parameters) => change({ parameters })} />
+        </>
+      )}
     </Stack>
   )
 }

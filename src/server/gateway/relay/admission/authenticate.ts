@@ -110,8 +110,8 @@ function textOf(header: string | string[] | undefined): string | undefined {
 }
 
 /**
- * The playground sends a Chat request with a `group`, and numbers of 0 that mean "not set". This makes it a plain Chat request of a
- * caller in that group. Throws `group_forbidden`.
+ * The playground sends a request of Chat or Decisions with a `group`, and numbers of 0 that mean "not set". This makes it a plain
+ * request of a caller in that group. Throws `group_forbidden`.
  */
 export function readPlaygroundRequest(app: CallerParts, caller: RelayCaller, sent: Body): { caller: RelayCaller; body: Body } {
   const { group, ...rest } = sent.json
@@ -119,9 +119,9 @@ export function readPlaygroundRequest(app: CallerParts, caller: RelayCaller, sen
   const inGroup = { ...caller, tokenGroup, tokenName: `playground-${tokenGroup || caller.userGroup}` }
   groupsToTry(app.options.current, inGroup)
 
-  const messages = Array.isArray(rest.messages) ? rest.messages.map(plainMessage) : rest.messages
   const kept = Object.entries(rest).filter(([key, value]) => !(value === 0 && unsetByZero.has(key)))
-  const json = { ...Object.fromEntries(kept), messages }
+  const messages = Array.isArray(rest.messages) ? { messages: rest.messages.map(plainMessage) } : {}
+  const json = { ...Object.fromEntries(kept), ...messages }
   return { caller: inGroup, body: { json, bytes: Buffer.from(JSON.stringify(json)) } }
 }
 
