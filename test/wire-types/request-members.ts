@@ -13,6 +13,7 @@ import {
   openEntry,
   openSample,
   sampleOf,
+  standsElsewhere,
   wholeBody,
 } from './request-samples.ts'
 import type { Member, ObjectShape, RequestTypes, Shape } from './request-types.ts'
@@ -25,7 +26,7 @@ import type { Member, ObjectShape, RequestTypes, Shape } from './request-types.t
 /** `silent`: neither the written request nor the receipt shows that the member was there. */
 type Fate = 'carried' | 'named' | 'refused' | 'silent'
 
-interface Row {
+export interface Row {
   readonly from: Dialect
   /** The path of the member: `tools[]{type:function}.strict`. */
   readonly path: string
@@ -102,6 +103,7 @@ class Walk {
   #alternatives({ objects, elements }: Shape, spot: Spot, around: Around & { readonly isOptional: boolean }): void {
     for (const object of objects) {
       const path = spot.path + labelOf(object, this.#types)
+      if (standsElsewhere(this.#from, path)) continue
       const sample = this.#objectSample(object, path)
       const at = { path, put: spot.put }
       const isJudged = (around.isOptional || path.endsWith('}')) && Object.keys(sample).length > 0
@@ -138,7 +140,7 @@ class Walk {
     const carrying: Dialect[] = []
     for (const to of targets) {
       const [with_, without] = [this.#write(spot.put(value), to), this.#write(spot.put(undefined), to)]
-      const { fate, isWritten } = compare(with_, without)
+      const { fate, isWritten } = compare(with_, without, spot.path)
       fates[to] = fate
       if (isWritten) carrying.push(to)
     }
@@ -230,11 +232,19 @@ function write(from: Dialect, body: JsonObject, to: Dialect): Written {
   }
 }
 
-function compare(with_: Written, without: Written): { fate: Fate; isWritten: boolean } {
+function compare(with_: Written, without: Written, path: string): { fate: Fate; isWritten: boolean } {
   if (with_.body === undefined) return { fate: 'refused', isWritten: false }
   const isWritten = with_.body !== without.body
   if ([...with_.lost].some((name) => !without.lost.has(name))) return { fate: 'named', isWritten }
-  return isWritten ? { fate: 'carried', isWritten } : { fate: 'silent', isWritten }
+  if (isWritten) return { fate: 'carried', isWritten }
+  return { fate: isNamedWhole(with_.lost, path) ? 'named' : 'silent', isWritten }
+}
+
+/** Whether the receipt names the member, or an object around it, which may be empty without the member, or its hosted tool. */
+function isNamedWhole(lost: ReadonlySet<string>, path: string): boolean {
+  const ofTool = path.replace(/^tools\[\]\{type:(\w+)\}/, 'tools.$1')
+  const plain = [path, ofTool].map((each) => each.replace(/\{[^}]*\}|\[\]/g, ''))
+  return [...lost].some((name) => plain.some((each) => each === name || each.startsWith(`${name}.`)))
 }
 
 /** Members of the SDK's parameters that are sent as headers, or only say in which form the answer comes. */

@@ -50,7 +50,14 @@ const lists: Readonly<
       ],
       behind: [{ role: 'user', content: 'And now?' }],
     },
-    tools: { before: [{ name: 'get_tide', description: 'Tide of a port', input_schema: schema }], behind: [] },
+    tools: {
+      before: [
+        { name: 'get_tide', description: 'Tide of a port', input_schema: schema },
+        // It is not offered before a message adds it.
+        { name: 'get_level', description: 'Level at a port', input_schema: schema, defer_loading: true },
+      ],
+      behind: [],
+    },
   },
   'gemini.generate': {
     contents: {
@@ -83,26 +90,34 @@ export function wholeBody(from: Dialect, members: JsonObject): JsonObject {
   return { model: 'm', ...needed, ...members, ...whole, ...texts, ...single }
 }
 
-/** Blocks that only the model writes are in a turn of the model. */
+/** Calls of Gemini's model are in its own turn. */
 function spoken(turn: unknown): unknown {
-  if (!isObject(turn)) return turn
-  const { content, parts } = turn
-  const isOfModel = Array.isArray(content) && content.some((block) => isObject(block) && ofModel.test(String(block.type)))
-  if (isOfModel) return { ...turn, role: 'assistant' }
-  if (!Array.isArray(parts)) return turn
-  const isCall = parts.some((part) => isObject(part) && partsOfModel.some((name) => name in part))
-  return { ...turn, role: isCall ? 'model' : 'user' }
+  if (!isObject(turn) || !Array.isArray(turn.parts)) return turn
+  const isCall = turn.parts.some((part) => isObject(part) && partsOfModel.some((name) => name in part))
+  return { ...turn, role: isCall ? 'model' : (turn.role ?? 'user') }
 }
 
 const partsOfModel = ['functionCall', 'executableCode', 'codeExecutionResult', 'toolCall', 'thought', 'thoughtSignature']
 
+/** Whether the path is that of a block of Messages in a turn in which it cannot stand. */
+export function standsElsewhere(from: Dialect, path: string): boolean {
+  if (from !== 'anthropic.messages') return false
+  const [, role = '', type = ''] = /^messages\[\]\{role:(\w+)\}\.content\[\]\{type:(\w+)\}/.exec(path) ?? []
+  if (type === '' || type === 'text') return false
+  const place = ofModel.test(type) ? 'assistant' : /^tool_(addition|removal)$/.test(type) ? 'system' : 'user'
+  return role !== place
+}
+
 const ofModel =
-  /^(thinking|redacted_thinking|tool_use|server_tool_use|mcp_tool_use|compaction|fallback|advisor|[a-z_]+_tool_result)$/
+  /^(thinking|redacted_thinking|tool_use|server_tool_use|mcp_tool_use|mcp_tool_listing|compaction|fallback|[a-z_]+_tool_result)$/
 
 /** The object that a member is put into. A part of Gemini has one kind of data, which its other members are about. */
 export function baseOf(from: Dialect, path: string, name: string, whole: JsonObject): JsonObject {
   if (path === '') return {}
   if (isOnlySource(name, whole)) return Object.fromEntries(Object.entries(whole).filter(([member]) => !sources.has(member)))
+  if (from === 'gemini.generate' && name === 'logprobs') return { responseLogprobs: true }
+  // A type of media is read where the bytes do not show it.
+  if (path.endsWith('.inlineData') && name === 'mimeType') return { data: 'aGVsbG8=' }
   if (from !== 'gemini.generate' || !/(^|\.)parts\[\]$/.test(path)) return whole
   if (name === 'videoMetadata' || name === 'mediaProcessing')
     return { fileData: { fileUri: 'https://a.example/b.mp4', mimeType: 'video/mp4' } }
@@ -132,6 +147,15 @@ const extras: readonly (readonly [RegExp, JsonObject])[] = [
   [/\{type:json_schema\}\.json_schema$/, { schema }],
   [/^tools\[\].*user_location\{type:approximate\}$/, { country: 'GB' }],
   [/^web_search_options\.user_location\{type:approximate\}\.approximate$/, { country: 'GB' }],
+  [/\{type:mcp_tool_result\}$/, { content: 'high' }],
+  [/\{type:tool_removal\}$/, { tool: { type: 'tool_reference', name: 'get_tide' } }],
+  [/\{type:tool_addition\}$/, { tool: { type: 'tool_reference', name: 'get_level' } }],
+  [/\{type:tool_addition\}\.tool\{type:tool_reference\}$/, { name: 'get_level' }],
+  [/^tools\[\]\{type:custom\}$/, { name: 'get_wind' }],
+  [/\.user_location\{type:approximate\}$/, { city: 'Rye' }],
+  [/^contents\[\]$/, { parts: [{ text: 'Hello' }] }],
+  [/\.toolResponse$/, { toolType: 'URL_CONTEXT', response: { result: 'high' } }],
+  [/\.functionCallingConfig$/, { mode: 'ANY' }],
   [/\.inlineData$/, { mimeType: 'image/png', data: 'iVBORw0KGgo=' }],
   [/\.fileData$/, { mimeType: 'image/png', fileUri: 'https://a.example/b.png' }],
   [/\.functionCall$/, { name: 'get_tide', args: { port: 'Rye' } }],
@@ -215,6 +239,8 @@ const numbers: Readonly<Record<string, number>> = {
 }
 
 function textFor(path: string, name: string): string {
+  const special = textsByPath.find(([pattern]) => pattern.test(path))
+  if (special) return special[1]
   if (/data$/i.test(name)) {
     if (/document|file/.test(path)) return name === 'file_data' ? 'data:application/pdf;base64,JVBERi0xLjQK' : 'JVBERi0xLjQK'
     return path.includes('audio') ? 'UklGRiQAAABXQVZF' : png
@@ -223,6 +249,15 @@ function textFor(path: string, name: string): string {
   if (name === 'name' && path.startsWith('tools[]')) return 'get_wind'
   return texts[name] ?? 'hello'
 }
+
+/** Values other than those that the request has without them: a result of another call, a turn of the model. */
+const textsByPath: readonly (readonly [RegExp, string])[] = [
+  [/\.functionResponse\.id$/, 'call_2'],
+  [/\.functionResponse\.name$/, 'get_wind'],
+  [/\.inlineData\.mimeType$/, 'text/plain'],
+  [/^contents\[\]\.role$/, 'model'],
+  [/\.allowedFunctionNames\[\]$/, 'get_tide'],
+]
 
 const link = 'https://a.example/b.png'
 
