@@ -1,7 +1,7 @@
 import type { Text } from '../../../contract/text.ts'
 import { fail } from '../../base/lib/failure.ts'
 import type { RequestContext } from './codec.ts'
-import type { Dialogue, Part, Search, VendorOnlyTool } from './dialogue.ts'
+import type { CacheMark, Dialogue, Part, Search, ToolResultPart, VendorOnlyTool } from './dialogue.ts'
 import type { Format } from './format.ts'
 import { asksForSomething } from './unread-members.ts'
 
@@ -171,11 +171,27 @@ function askedFields({ sampling, ...dialogue }: Dialogue): Field[] {
 
 /** Whether there is a prompt-cache breakpoint anywhere in a conversation. */
 export function hasCacheMarks({ system, turns, tools }: Pick<Dialogue, 'system' | 'turns' | 'tools'>): boolean {
-  const isMarked = (part: Part): boolean =>
-    ('cache' in part && part.cache !== undefined) || (part.kind === 'tool-result' && part.parts.some(isMarked))
   return (
     system.some(isMarked) || tools.some(({ cache }) => cache !== undefined) || turns.some(({ parts }) => parts.some(isMarked))
   )
+}
+
+/** Whether a prompt-cache breakpoint is on instructions, tools, earlier answers or empty results. */
+export function hasPlacelessMarks({ system, turns, tools }: Pick<Dialogue, 'system' | 'turns' | 'tools'>): boolean {
+  const placeless = turns.map(({ role, parts }) => ({
+    role,
+    parts: role === 'assistant' ? parts : parts.filter((part) => part.kind === 'tool-result' && part.parts.length === 0),
+  }))
+  return hasCacheMarks({ system, turns: placeless, tools })
+}
+
+function isMarked(part: Part): boolean {
+  return (part.kind === 'tool-result' ? resultMark(part) : 'cache' in part ? part.cache : undefined) !== undefined
+}
+
+/** The prompt-cache breakpoint of a tool result as a whole: its own, or else the last one inside. */
+export function resultMark({ cache, parts }: ToolResultPart): CacheMark | undefined {
+  return cache ?? parts.findLast((part) => part.cache !== undefined)?.cache
 }
 
 /** Whether a level of detail is requested for any medium. */

@@ -99,7 +99,8 @@ function readResult(block: JsonObject, field: string): ToolResultPart {
 function readResultBlock(block: unknown, field: string): (TextPart | MediaPart)[] {
   if (!isObject(block)) return invalid(field, { zh: '必须是对象', en: 'must be an object' })
   // A tool that was found is in the request's tools.
-  if (block.type === 'tool_reference') return [{ kind: 'text', text: `The tool ${textAt(block, 'tool_name')} is available.` }]
+  if (block.type === 'tool_reference')
+    return [{ kind: 'text', text: `The tool ${textAt(block, 'tool_name')} is available.`, ...readCacheMark(block) }]
   return readShown(block, field)
 }
 
@@ -156,9 +157,11 @@ function readPieces(
 
 function readSearchResult(block: JsonObject, field: string): TextPart[] {
   refuseCitations(block, field)
-  const texts = arrayAt(block, 'content').map((piece) => (isObject(piece) ? textAt(piece, 'text') : ''))
+  const pieces = arrayAt(block, 'content').filter(isObject)
+  const texts = pieces.map((piece) => textAt(piece, 'text'))
   const text = [textAt(block, 'title'), textAt(block, 'source'), ...texts].filter((line) => line !== '').join('\n')
-  return text === '' ? [] : [{ kind: 'text', text, ...readCacheMark(block) }]
+  const marked = [...pieces, block].findLast((each) => objectAt(each, 'cache_control')) ?? block
+  return text === '' ? [] : [{ kind: 'text', text, ...readCacheMark(marked) }]
 }
 
 function readSource(block: JsonObject, field: string, declared: string): MediaSource {

@@ -25,7 +25,6 @@ const mark = { cache_control: known('type ttl') }
 const customTool = known('type name description input_schema strict defer_loading eager_input_streaming', mark)
 const searchTool = known('type name max_uses allowed_domains blocked_domains defer_loading', {
   user_location: known('type city country region timezone'),
-  ...mark,
 })
 
 function membersOfTool(tool: JsonObject): Known | undefined {
@@ -52,6 +51,7 @@ const blocks: Readonly<Partial<Record<string, Known>>> = {
   tool_use: known('type id name input caller', mark),
   tool_result: known('type tool_use_id is_error', { content: membersOfBlock, ...mark }),
   thinking: known('type thinking signature', mark),
+  tool_removal: known('type tool'),
 }
 const messageMembers = known('role', { content: membersOfBlock })
 

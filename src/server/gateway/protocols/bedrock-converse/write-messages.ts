@@ -3,7 +3,7 @@ import { callIdFor } from '../call-ids.ts'
 import type { RequestContext } from '../codec.ts'
 import type { Dialogue, MediaPart, Part, ReasoningPart, TextPart, ToolResultPart, Turn } from '../dialogue.ts'
 import { callObject } from '../function-tools.ts'
-import { fieldNameFor } from '../lost-fields.ts'
+import { fieldNameFor, resultMark } from '../lost-fields.ts'
 import { endingAnswerably, mergeTurns, repairToolResults } from '../turns.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { cachePoint } from './cache-points.ts'
@@ -104,7 +104,8 @@ function blocksOf(part: Part, role: Turn['role'], writing: Writing): JsonObject[
       return [{ toolUse }, ...cachePoint(part.cache, facts.rules)]
     }
     case 'tool-result':
-      return [resultBlock(part, writing), ...cachePoint(part.cache ?? lastMark(part), facts.rules)]
+      // Cache points are invalid inside a result.
+      return [resultBlock(part, writing), ...cachePoint(resultMark(part), facts.rules)]
     case 'media':
       if (role === 'assistant') return [shownBefore(part, context)]
       if (part.detail !== undefined && part.detail !== 'auto') context.lose('detail')
@@ -133,11 +134,6 @@ function resultBlock(result: ToolResultPart, writing: Writing): JsonObject {
       ...(result.isError && takesResultStatus ? { status: 'error' } : {}),
     },
   }
-}
-
-/** The mark for a cache point after the result: cache points are invalid inside it. */
-function lastMark({ parts }: ToolResultPart): TextPart['cache'] {
-  return parts.findLast((part) => part.cache !== undefined)?.cache
 }
 
 function callId(id: string, { context, facts }: Writing): string {

@@ -1,6 +1,6 @@
-import { known, UnreadMembers } from '../unread-members.ts'
+import { type Known, known, UnreadMembers } from '../unread-members.ts'
 import type { JsonObject } from '../wire-format.ts'
-import { camelCase, either, eitherObject, toolGroups } from './members.ts'
+import { camelCase, either, eitherObject, eitherText, toolGroups } from './members.ts'
 
 /** Nested members of a generateContent request without a neutral form, in camel case. */
 export function unreadIn(body: JsonObject): UnreadMembers {
@@ -20,7 +20,15 @@ export function unreadIn(body: JsonObject): UnreadMembers {
 }
 
 const thinkingMembers = known('thinkingLevel thinkingBudget includeThoughts')
-const callingMembers = known('mode allowedFunctionNames')
+const limitingMembers = known('mode allowedFunctionNames')
+const otherCallingMembers = known('mode')
+
+/** Only some modes limit the calls to named functions. */
+function callingMembers(calling: JsonObject): Known {
+  const mode = eitherText(calling, 'mode').toUpperCase()
+  return mode === 'ANY' || mode === 'VALIDATED' ? limitingMembers : otherCallingMembers
+}
+
 const functionMembers = known('name description parameters parametersJsonSchema')
 /** Web search is the default kind of search. */
 const searchMembers = known('', { searchTypes: known('webSearch') })

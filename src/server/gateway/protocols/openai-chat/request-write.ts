@@ -2,7 +2,7 @@ import { fail } from '../../../base/lib/failure.ts'
 import { shortHash } from '../call-ids.ts'
 import type { Codec, RequestContext } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
-import { type Field, fieldNameFor, hasCacheMarks, searchUnless } from '../lost-fields.ts'
+import { type Field, fieldNameFor, hasCacheMarks, hasPlacelessMarks, searchUnless } from '../lost-fields.ts'
 import { isForeignTier } from '../tiers.ts'
 import { definedMembers, type JsonObject } from '../wire-format.ts'
 import { adjustForModel, outputLimitMember } from './models.ts'
@@ -19,7 +19,7 @@ import { beginWriting, type Writing } from './writing.ts'
  */
 export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
   const writing = beginWriting(dialogue, context)
-  if (!writing.cacheMember && hasCacheMarks(dialogue)) writing.loseField('cache')
+  if (losesCacheMarks(writing)) writing.loseField('cache')
   const tools = writeTools(writing)
   const output = writeOutput(writing)
   const written = compact({
@@ -84,6 +84,12 @@ function writeSearch({ dialogue, rules, isOwn }: Writing, context: RequestContex
 }
 
 const noSearch = { zh: '该模型没有网页搜索', en: 'the model has no web search' }
+
+/** Earlier answers and empty results cannot have a breakpoint, nor can tools of OpenAI. */
+function losesCacheMarks({ dialogue, cacheMember }: Writing): boolean {
+  if (!cacheMember) return hasCacheMarks(dialogue)
+  return hasPlacelessMarks({ ...dialogue, system: [], tools: cacheMember === 'cache_control' ? [] : dialogue.tools })
+}
 
 /** The end user, in at most 64 characters. OpenAI's cache works better for requests that share a key. */
 function writeIdentity({ dialogue: { user, cacheKey }, rules, quirks, isOwn, lose }: Writing): JsonObject {

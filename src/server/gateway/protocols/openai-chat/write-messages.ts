@@ -1,6 +1,7 @@
 import { withoutBillingLine } from '../anthropic-messages/billing-line.ts'
 import { callIdFor } from '../call-ids.ts'
 import type { MediaPart, Part, TextPart, ToolResultPart, Turn } from '../dialogue.ts'
+import { resultMark } from '../lost-fields.ts'
 import { endingAnswerably, type LastTurn, mergeTurns, repairToolResults } from '../turns.ts'
 import type { JsonObject } from '../wire-format.ts'
 import { writeAssistant } from './write-assistant.ts'
@@ -87,12 +88,11 @@ function writeUser({ parts, name }: Turn, images: readonly MediaPart[], writing:
   return messages
 }
 
-/** A breakpoint inside of the result is after all of it, since its texts are one. */
 function writeResult(result: ToolResultPart, writing: Writing): JsonObject {
-  const text = textsOf(withImageNotes(result.parts)).join('\n')
+  const parts = withImageNotes(result.parts)
+  const text = textsOf(parts).join('\n')
   const content = result.isError ? `Error: ${text}` : text
-  const cache = result.cache ?? result.parts.findLast((part) => part.kind === 'text' && part.cache)?.cache
-  const mark = writeCacheMark(cache ? { cache } : {}, writing, 'part')
+  const mark = writeCacheMark({ cache: resultMark({ ...result, parts }) }, writing, 'part')
   return {
     role: 'tool',
     tool_call_id: callIdFor(result.callId, writing.quirks.callIds ?? 'chat'),

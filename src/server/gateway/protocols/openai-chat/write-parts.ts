@@ -15,7 +15,11 @@ export function writeContent(parts: readonly (TextPart | MediaPart)[], writing: 
 /**
  * The prompt-cache breakpoint after a part, in the host's form. OpenAI accepts it only on message parts, other hosts on tools too.
  */
-export function writeCacheMark({ cache }: { cache?: CacheMark }, { cacheMember }: Writing, on: 'part' | 'tool'): JsonObject {
+export function writeCacheMark(
+  { cache }: { cache?: CacheMark | undefined },
+  { cacheMember }: Writing,
+  on: 'part' | 'tool',
+): JsonObject {
   if (!cache || !cacheMember) return {}
   const isLong = cache.ttl === '1h'
   if (cacheMember === 'cache_control') return { cache_control: { type: 'ephemeral', ...(isLong ? { ttl: '1h' } : {}) } }

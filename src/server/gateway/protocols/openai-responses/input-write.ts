@@ -106,12 +106,13 @@ function writeResult(writing: Writing, { keepsCustom }: InputRule, part: ToolRes
   return { type, call_id: callIdFor(part.callId, 'chat'), output: writeOutput(writing, part) }
 }
 
-/** A string if the output is only text without a breakpoint; an error is marked in the text, since the format has no flag for it. */
-function writeOutput(writing: Writing, { parts, isError }: ToolResultPart): unknown {
+/** A string if the output is only text without a prompt-cache breakpoint; an error is marked in the text, since the format has no flag for it. */
+function writeOutput(writing: Writing, { parts: inside, isError, cache }: ToolResultPart): unknown {
   const mark = isError ? 'Error: ' : ''
+  const parts = cache ? inside.map((part, at) => (at === inside.length - 1 ? { ...part, cache } : part)) : inside
+  const isMarked = writing.rules.takesCacheBreakpoints === true && parts.some((part) => part.cache !== undefined)
   const texts = parts.filter((part) => part.kind === 'text')
-  const isMarked = writing.rules.takesCacheBreakpoints && texts.some(({ cache }) => cache)
-  if (texts.length === parts.length && !isMarked) return mark + texts.map(({ text }) => text).join('\n')
+  if (!isMarked && texts.length === parts.length) return mark + texts.map(({ text }) => text).join('\n')
   const content = parts.flatMap((part) => writePart(writing, part))
   return isError ? [{ type: 'input_text', text: mark.trim() }, ...content] : content
 }

@@ -3,7 +3,7 @@ import { shortHash } from '../call-ids.ts'
 import type { Codec } from '../codec.ts'
 import type { Dialogue } from '../dialogue.ts'
 import { jsonInstruction, mentionsJson } from '../json-answer.ts'
-import { type Field, fieldNameFor, hasCacheMarks, loseAllBut } from '../lost-fields.ts'
+import { type Field, fieldNameFor, hasCacheMarks, hasPlacelessMarks, loseAllBut } from '../lost-fields.ts'
 import { type EffortWord, effortOf, nearestEffort } from '../openai-chat/models.ts'
 import { fitsStrict } from '../openai-chat/strict-schema.ts'
 import { isForeignTier } from '../tiers.ts'
@@ -105,17 +105,9 @@ function shareExtra({ from, extra }: Dialogue): { members: Dialogue['extra']; ex
   }
 }
 
-/**
- * Instructions, tools, calls and whole results cannot have a breakpoint, nor can any part for models without breakpoints. The parts of
- * a result can.
- */
+/** Instructions, tools, earlier answers and empty results cannot have a breakpoint, nor can any part for models without breakpoints. */
 function losesCacheMarks({ dialogue, rules }: Writing): boolean {
-  if (!rules.takesCacheBreakpoints) return hasCacheMarks(dialogue)
-  const turns = dialogue.turns.map(({ role, parts }) => ({
-    role,
-    parts: role === 'assistant' ? parts : parts.flatMap((part) => (part.kind === 'tool-result' ? [{ ...part, parts: [] }] : [])),
-  }))
-  return hasCacheMarks({ ...dialogue, turns })
+  return rules.takesCacheBreakpoints ? hasPlacelessMarks(dialogue) : hasCacheMarks(dialogue)
 }
 
 function platformMembers({ rules, lose }: Writing, members: Dialogue['extra']): JsonObject {
