@@ -299,6 +299,17 @@ describe('prompt-cache breakpoints', () => {
     expect(written({ turns }).lost).toEqual(['cache_control'])
   })
 
+  it('in a tool result are kept after its text; OpenAI’s tools have none, which is reported', () => {
+    const turns = [user('Hi'), assistant(call('1')), user(result('1', text('x', { cache: { ttl: '5m' } })))]
+    const { body, lost } = written({ ...marked, turns }, { model: 'gpt-5.6' })
+    expect((body.messages as unknown[]).at(-1)).toMatchObject({
+      role: 'tool',
+      content: [{ type: 'text', text: 'x', prompt_cache_breakpoint: { mode: 'explicit' } }],
+    })
+    expect(lost).toEqual(['cache_control'])
+    expect(written({ turns }).lost).toEqual(['cache_control'])
+  })
+
   it('are reported where they are lost', () => {
     const { body, lost } = written(marked)
     expect(JSON.stringify(body)).not.toContain('cache')

@@ -355,7 +355,7 @@ describe('a written Responses request', () => {
     expect(content('gpt-5')[0]?.content[0]).not.toHaveProperty('prompt_cache_breakpoint')
   })
 
-  it('keeps a breakpoint in a tool result, and names one of the whole result', () => {
+  it('keeps a breakpoint in a part of a tool result, and names it for other models', () => {
     const inside = result('call_1', text('Low'), text('High', { cache: { ttl: '5m' } }))
     const turns = (part: Part) => ({ turns: [user('Hi'), assistant(call('call_1')), user(part)] })
     const output = [
@@ -365,12 +365,20 @@ describe('a written Responses request', () => {
     const kept = write(turns(inside))
     expect([(kept.body.input as readonly JsonObject[]).at(-1)?.output, kept.lost]).toEqual([output, []])
     expect(write(turns(inside), 'gpt-5').lost).toEqual(['cache_control'])
-    expect(write(turns({ ...result('call_1', 'High'), cache: { ttl: '5m' } })).lost).toEqual(['cache_control'])
   })
 
   it('has the level of detail of a file', () => {
     const file = media('document', base64('application/pdf'), { detail: 'high', title: 'a.pdf' })
     expect(inputOf(file)).toMatchObject([{ content: [{ type: 'input_file', filename: 'a.pdf', detail: 'high' }] }])
+  })
+
+  it('keeps a breakpoint of a whole tool result', () => {
+    const cache = { ttl: '5m' as const }
+    const output = (answer: Part) => bodyOf({ turns: [user('Hi'), assistant(call('1')), user(answer)] }, 'gpt-5.6').input
+    const marked = [{ type: 'input_text', text: 'High', prompt_cache_breakpoint: { mode: 'explicit' } }]
+    expect(output(result('1', text('High', { cache })))).toMatchObject([{}, {}, { output: marked }])
+    expect(output({ ...result('1', text('High')), cache })).toMatchObject([{}, {}, { output: marked }])
+    expect(output(result('1', text('High')))).toMatchObject([{}, {}, { output: 'High' }])
   })
 
   it('is equal to the request of a Responses caller', () => {
