@@ -33,7 +33,7 @@ interface Task {
 }
 
 /** The stream ends in the middle of an event, or the vendor refuses the request because of its load. */
-export type Failure = 'cut' | 'overload'
+type Failure = 'cut' | 'overload'
 
 export const done = 'The file is written.'
 export const summary = 'Summary: a file was to be written.'
