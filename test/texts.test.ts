@@ -15,6 +15,7 @@ import { sections } from '../src/contract/options/index.ts'
 import { roleLabels } from '../src/contract/roles.ts'
 import { providers } from '../src/server/gateway/providers/index.ts'
 import { mails } from '../src/server/people/notify/mails.ts'
+import { jobs } from '../src/server/watch/jobs/table.ts'
 import { faultsOfTexts } from './helpers/texts.ts'
 
 describe('texts that are declared once', () => {
@@ -38,6 +39,7 @@ describe('texts that are declared once', () => {
     destinationKinds,
     alertSilenceFields,
     providers,
+    jobs,
   }
 
   it.each(Object.entries(declarations))('%s have matching texts in Chinese and in English', (_name, declared) => {
