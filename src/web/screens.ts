@@ -34,7 +34,10 @@ import type { Part, Screen } from './lib/screen.ts'
 
 const FiringBadge = lazy(async () => ({ default: (await import('./ui/shell/firing-badge.tsx')).FiringBadge }))
 
-/** THE table of screens. It drives router, navigation, palette, page titles and access. A new screen is one row here and one folder. */
+/**
+ * THE table of screens. It drives router, navigation, palette, page titles and access. A new screen is one row
+ * here, its address in `contract/pages.ts` and one folder.
+ */
 export const screens: readonly Screen[] = [
   {
     path: '/',
