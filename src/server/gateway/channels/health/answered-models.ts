@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { isDatabaseFailure } from '../../../base/db/failures.ts'
 import type { Queries } from '../../../base/db/open.ts'
+import { background } from '../../../base/lib/log/logger.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import type { Core } from '../../../base/options/core.ts'
 
@@ -35,7 +36,8 @@ const hourSeconds = 3600
 const answersKeptSeconds = 31 * 86_400
 /** An upstream can make up names. Further ones of a channel are counted together. */
 const namesMax = 50
-const keysMax = 2000
+/** Counts in memory until they are written; calls that need another are not counted. */
+const countsMax = 2000
 
 export class AnsweredModels {
   readonly #core: Core
@@ -54,7 +56,7 @@ export class AnsweredModels {
     const answered = this.#nameOf(channelId, told)
     const key = JSON.stringify([channelId, sent, answered])
     const known = this.#counts.get(key)
-    if (!known && this.#counts.size >= keysMax) return
+    if (!known && this.#counts.size >= countsMax) return
     this.#counts.set(key, {
       channelId,
       sent,
@@ -66,23 +68,25 @@ export class AnsweredModels {
     })
   }
 
-  /** Adds what was counted to the table. Calls that could not be written are counted again with the next. */
-  async flush(): Promise<void> {
-    await this.#writing
-    this.#writing = this.#write()
-    await this.#writing
+  /**
+   * Adds what was counted until now to the table, after earlier counts. While the database is unavailable they are lost, with a warning
+   * in the log of the program; throws other failures.
+   */
+  flush(): Promise<void> {
+    const [hour, counts] = [this.#hour, [...this.#counts.values()]]
+    this.#counts = new Map()
+    const write = () => this.#write(hour, counts)
+    this.#writing = this.#writing.then(write, write)
+    return this.#writing
   }
 
-  async #write(): Promise<void> {
-    const counts = [...this.#counts.values()]
-    if (counts.length === 0) return
-    const hour = this.#hour
-    this.#counts = new Map()
+  async #write(hour: number, counts: readonly OtherAnswers[]): Promise<void> {
     try {
       await add(this.#core.db, hour, counts)
     } catch (error) {
       if (!isDatabaseFailure(error)) throw error
-      this.#core.logger.warn({ error, calls: counts.length }, 'counts of models that answered were lost')
+      const calls = counts.reduce((sum, count) => sum + count.calls, 0)
+      this.#core.logger.warn({ error, calls }, 'counts of models that answered were lost')
     }
   }
 
@@ -91,7 +95,7 @@ export class AnsweredModels {
     const now = seconds(this.#core.now())
     const hour = now - (now % hourSeconds)
     if (hour === this.#hour) return
-    if (this.#counts.size > 0) void this.flush()
+    background(this.#core.logger, 'counting models that answered', this.flush())
     this.#hour = hour
     this.#names = new Map()
   }
