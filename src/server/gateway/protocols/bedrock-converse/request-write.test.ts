@@ -419,12 +419,15 @@ describe('media for Converse', () => {
   })
 
   it('have unique document names that Bedrock accepts, and a text next to documents', () => {
-    const titles = ['Q1_report (final).pdf', 'Q1_report (final).pdf', '报告.pdf', undefined, 'a  b\t[c]-d!']
+    const long = `${'a'.repeat(179)} b.pdf`
+    const titles = ['Q1_report (final).pdf', 'Q1_report (final).pdf', '报告.pdf', undefined, 'a  b\t[c]-d!', long, long]
     const documents = titles.map((title) => media('document', pdf, title ? { title } : {}))
     // The writer only produces messages of this type.
     const [message] = messages([user(...documents)]) as { content: JsonObject[] }[]
     const names = message?.content.map(({ document }) => (isObject(document) ? document.name : 'text'))
-    expect(names).toEqual(['Q1 report (final)', 'Q1 report (final) 2', 'Document', 'Document 2', 'a b [c]-d', 'text'])
+    const cut = 'a'.repeat(179)
+    const given = ['Q1 report (final)', 'Q1 report (final) 2', 'Document', 'Document 2', 'a b [c]-d', cut, `${cut} 2`]
+    expect(names).toEqual([...given, 'text'])
     expect(message?.content.at(-1)).toEqual({ text: '.' })
   })
 

@@ -31,8 +31,9 @@ export function documentNamer(): DocumentNamer {
       .replace(/\.\w{1,5}$/, '')
       .replace(/[^a-zA-Z0-9\s()[\]-]+/g, ' ')
       .replace(/\s+/g, ' ')
-      .trim()
+      .trimStart()
       .slice(0, nameLengthMax)
+      .trimEnd()
     const base = plain === '' ? 'Document' : plain
     let name = base
     for (let number = 2; given.has(name); number++) name = `${base} ${number}`
