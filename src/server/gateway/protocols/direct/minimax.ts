@@ -62,7 +62,7 @@ export const speechByMiniMax: DirectConversion = {
       stream: false,
       output_format: 'hex',
       voice_setting: { ...(voice === '' ? {} : { voice_id: voice }), ...speed },
-      audio_setting: { format },
+      audio_setting: { format, ...(format === 'pcm' ? { sample_rate: pcmRateHz } : {}) },
     }
     return {
       requests: [{ json }],
@@ -76,6 +76,8 @@ export const speechByMiniMax: DirectConversion = {
 
 const ratios = ['1:1', '16:9', '4:3', '3:2', '2:3', '3:4', '9:16', '21:9']
 const perCall = 9
+/** The rate of OpenAI's raw samples, which have no header that names it; MiniMax's own default is 32 kHz. */
+const pcmRateHz = 24_000
 const someFormats = { zh: '该渠道只给出 mp3、wav、flac 和 pcm', en: 'the channel only gives mp3, wav, flac and pcm' }
 const noEvents = { zh: '该渠道只给出完整的文件', en: 'the channel only gives whole files' }
 

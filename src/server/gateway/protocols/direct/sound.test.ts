@@ -112,6 +112,11 @@ describe('speech by MiniMax', () => {
     for (const odd of [{}, { data: { audio: '' } }, { data: { audio: 'zz' } }]) expect(answer(odd).kind).toBe('refused')
   })
 
+  it('raw samples have the rate that callers expect, 24 kHz', () => {
+    const { bodies } = convertOfTest('openai.speech', 'minimax.speech', asked({ response_format: 'pcm' }))
+    expect(bodies[0]).toMatchObject({ audio_setting: { format: 'pcm', sample_rate: 24_000 } })
+  })
+
   it('unsupported formats and streams are refused, with the field name', () => {
     for (const [more, field] of [
       [{ response_format: 'opus' }, 'response_format'],
