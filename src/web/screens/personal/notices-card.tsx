@@ -30,7 +30,10 @@ export function NoticesCard({ self }: { self: CallReply<'GET /api/user/self'> })
   const form = useForm<NoticeValues>({
     initialValues: saved,
     validate: {
-      quota_warning_threshold: (typed) => !(Number.isSafeInteger(Number(typed)) && Number(typed) > 0) && say('thresholdInvalid'),
+      quota_warning_threshold: (typed) =>
+        (typed !== '' || saved.quota_warning_threshold !== '') &&
+        !(Number.isSafeInteger(Number(typed)) && Number(typed) > 0) &&
+        say('thresholdInvalid'),
       webhook_url: (url, { notify_type }) => notify_type === 'webhook' && !isHttps(url.trim()) && say('webhookHttps'),
     },
   })
@@ -92,6 +95,7 @@ function Threshold({ form }: { form: NoticeForm }) {
     <div>
       <NumberField
         label={say('threshold')}
+        description={say('thresholdHint')}
         unit={units.quota}
         allowNegative={false}
         {...form.getInputProps('quota_warning_threshold')}

@@ -2,7 +2,12 @@ import { expect, it } from 'vitest'
 import { inputOf, readOwnSetting } from './own-setting.ts'
 
 it.each(['', '{bad', 'null', '[]', '{"quota_warning_threshold":"many"}'])('begins with the defaults for %j', (text) => {
-  expect(readOwnSetting(text)).toMatchObject({ notify_type: 'email', quota_warning_threshold: '500000', hasSecret: false })
+  expect(readOwnSetting(text)).toMatchObject({ notify_type: 'email', quota_warning_threshold: '', hasSecret: false })
+})
+
+it('keeps the threshold of the site for a user without an own one, whatever else is saved', () => {
+  expect(inputOf(readOwnSetting('{"webhook_url":"https://a.test/"}'))).not.toHaveProperty('quota_warning_threshold')
+  expect(inputOf(readOwnSetting('{"quota_warning_threshold":7}'))).toMatchObject({ quota_warning_threshold: 7 })
 })
 
 it('shows the settings, but never a secret', () => {
@@ -26,7 +31,6 @@ it('sends only the members of the chosen method', () => {
   }
   expect(inputOf({ ...values, notify_type: 'webhook' })).toEqual({
     notify_type: 'webhook',
-    quota_warning_threshold: 500_000,
     accept_unset_model_ratio_model: false,
     webhook_url: 'https://a.test/',
     webhook_secret: '',

@@ -5,7 +5,7 @@ import { isJsonObject, parseJson } from '../../lib/json.ts'
 /** The values of the notice form. */
 export interface NoticeValues {
   notify_type: 'email' | 'webhook'
-  /** Units, or the invalid text that was typed. */
+  /** Units, or the invalid text that was typed; '' while the threshold of the site applies. */
   quota_warning_threshold: string
   webhook_url: string
   /** A new secret; the stored one is never shown. */
@@ -18,8 +18,7 @@ export interface NoticeValues {
 /** The context of the parts of the form. */
 export type NoticeForm = Pick<ReturnType<typeof useForm<NoticeValues>>, 'values' | 'getInputProps' | 'setFieldValue'>
 
-/** The default, unless the user or the site sets another. */
-const thresholdUnits = 500_000
+/** Units. */
 export const thresholdPresets = [100_000, 500_000, 1_000_000, 5_000_000] as const
 
 /** The settings of the user's own account as the server sends them: JSON in a text, with members of other programs too. */
@@ -29,7 +28,7 @@ export function readOwnSetting(text: string): NoticeValues & { hasSecret: boolea
   const threshold = Number(setting.quota_warning_threshold)
   return {
     notify_type: setting.notify_type === 'webhook' ? 'webhook' : 'email',
-    quota_warning_threshold: String(threshold > 0 ? threshold : thresholdUnits),
+    quota_warning_threshold: threshold > 0 ? String(threshold) : '',
     webhook_url: textOf('webhook_url'),
     webhook_secret: '',
     notification_email: textOf('notification_email'),
@@ -39,10 +38,11 @@ export function readOwnSetting(text: string): NoticeValues & { hasSecret: boolea
   }
 }
 
-/** The request body: only members of the chosen method, so that the other keeps its own. */
+/** The request body: only members of the chosen method, so that the other keeps its own, and no threshold unless one is set. */
 export function inputOf(values: NoticeValues): SettingInput {
   const { notify_type, quota_warning_threshold, accept_unset_model_ratio_model } = values
-  const common = { notify_type, quota_warning_threshold: Number(quota_warning_threshold), accept_unset_model_ratio_model }
+  const threshold = quota_warning_threshold === '' ? {} : { quota_warning_threshold: Number(quota_warning_threshold) }
+  const common = { notify_type, ...threshold, accept_unset_model_ratio_model }
   const { webhook_url, webhook_secret, notification_email, notification_code } = values
   return notify_type === 'webhook'
     ? { ...common, webhook_url: webhook_url.trim(), webhook_secret }

@@ -104,6 +104,7 @@ export const texts = defineTexts({
     'The X-Webhook-Signature header is the hexadecimal HMAC-SHA256 of the body with the secret as key. X-Webhook-Id stays the same when a notification is resent.',
   ],
   threshold: ['额度预警阈值', 'Quota warning threshold'],
+  thresholdHint: ['未设置时使用本站的阈值。', 'Until you set one, the threshold of this site applies.'],
   thresholdInvalid: ['请输入大于零的整数', 'Enter a positive whole number'],
   acceptUnpriced: ['接受未设置价格的模型', 'Allow models without a price'],
   acceptUnpricedHint: [
