@@ -60,17 +60,37 @@ export async function settleGone(
   }
 }
 
-/** Settles a reply before any of it is sent. False when the charge is late and the caller got an error instead. */
-export function settleReply(
+/**
+ * Charges a whole reply before any of it is sent. False: the charge is not durable in time, the caller got 503, and the reply is kept
+ * for a repeat of the request on this node. Throws every error other than `database_unavailable`.
+ */
+export async function settleReply(
   app: SettleParts & { readonly undelivered: UndeliveredReplies },
   attempt: AttemptState,
   ending: Ending,
   reply: { contentType: string; body: Buffer },
 ): Promise<boolean> {
+  const { call, caller, hold } = attempt.request
   const { charge, settled } = beginSettling(app, attempt, ending)
-  return isSettled(app, attempt, { settled, charge, reply })
+  const chargedMs = app.steady()
+  try {
+    await settled
+    call.notes.commitMs = Math.max(0, app.steady() - chargedMs)
+    return true
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'database_unavailable') throw error
+    const content = {
+      ...reply,
+      own: answerToStore(attempt, { whole: reply.body }),
+      kept: keptOf(attempt, charge.rollup.tokens),
+    }
+    app.undelivered.keep({ slot: await slotOf(call, caller), hold, charge, content })
+    call.sendError(error)
+    return false
+  }
 }
 
+/** Charges an attempt; the promise ends when the charge is durable. */
 export function settle(app: SettleParts, attempt: AttemptState, ending: Ending): Promise<void> {
   return beginSettling(app, attempt, ending).settled
 }
@@ -95,38 +115,4 @@ function beginSettling(
   const settled = app.ledger.settle(request.hold, charge)
   if (!attempt.response) return { charge, settled }
   return { charge, settled: noteSettled(app, attempt, charge.rollup.tokens, settled) }
-}
-
-/**
- * Waits for the charge of a whole reply before any of it is sent. False: the charge is not durable in time, the caller got 503, and the reply
- * is kept for a repeat of the request on this node. Throws every error other than `database_unavailable`.
- */
-async function isSettled(
-  app: Pick<GatewayParts, 'steady'> & { readonly undelivered: UndeliveredReplies },
-  attempt: AttemptState,
-  { settled, charge, reply }: Undeliverable,
-): Promise<boolean> {
-  const { call, caller, hold } = attempt.request
-  const chargedMs = app.steady()
-  try {
-    await settled
-    call.notes.commitMs = Math.max(0, app.steady() - chargedMs)
-    return true
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'database_unavailable') throw error
-    const content = {
-      ...reply,
-      own: answerToStore(attempt, { whole: reply.body }),
-      kept: keptOf(attempt, charge.rollup.tokens),
-    }
-    app.undelivered.keep({ slot: await slotOf(call, caller), hold, charge, content })
-    call.sendError(error)
-    return false
-  }
-}
-
-interface Undeliverable {
-  readonly settled: Promise<void>
-  readonly charge: Charge
-  readonly reply: { readonly contentType: string; readonly body: Buffer }
 }
