@@ -14,6 +14,7 @@ export const logColumns = [
   'completion_tokens', 'use_time', 'is_stream', 'channel_id', 'group', 'request_id', 'other',
 ] as const // biome-ignore format: one list
 
+/** Members that the row leaves out get the default of their column. */
 export function logValues(log: NewRow<'logs'>): Value[] {
   return [
     log.user_id,
@@ -45,6 +46,7 @@ export function logOfValues(values: readonly Value[]): NewRow<'logs'> {
 /** The columns of `site_costs`, in the order of `siteCostValues`. */
 export const siteCostColumns = ['request_id', 'user_id', 'channel_id', 'model', 'amount', 'reason', 'created_at'] as const
 
+/** `amount` in units. */
 export function siteCostValues({ requestId, userId }: Hold, charge: Charge, { amount, reason }: SiteCost): Value[] {
   return [requestId, userId, charge.channelId, charge.rollup.model, amount, reason, charge.at]
 }

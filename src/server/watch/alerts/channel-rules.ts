@@ -2,12 +2,13 @@ import { channelStatus } from '../../../contract/entities/channel-status.ts'
 import type { App } from '../parts.ts'
 import type { Measured, PastMeasured } from './measures.ts'
 
+/** Channels that were disabled automatically; the value of each is 1. */
 export async function disabledChannels({ db }: App): Promise<Measured[]> {
   const rows = await db.selectFrom('channels').select(['id', 'name']).where('status', '=', channelStatus.autoDisabled).execute()
   return rows.map(({ id, name }) => ({ subject: `channel:${id}`, name: nameOf(id, name), value: 1 }))
 }
 
-/** Keys of enabled channels. */
+/** The number of automatically disabled keys of each enabled channel. */
 export async function disabledKeys({ db }: App): Promise<Measured[]> {
   const rows = await db
     .selectFrom('channel_keys')
@@ -21,7 +22,10 @@ export async function disabledKeys({ db }: App): Promise<Measured[]> {
   return rows.map(({ id, name, value }) => ({ subject: `channel:${id}`, name: nameOf(id, name), value: Number(value) }))
 }
 
-/** Each time that a channel or a key was disabled automatically, from the audit log. */
+/**
+ * Each time that a channel or a key was disabled automatically, by the `action` of the audit log; from and to in unix seconds, both
+ * included.
+ */
 export async function pastDisabled(
   { db }: App,
   action: string,

@@ -134,6 +134,7 @@ export async function requestRun(core: Core, { caller, id }: { caller: Caller; i
   })
 }
 
+/** The check of a row. Throws if its JSON is not what `columnsOf` writes. */
 export function savedCheck({ id, name, enabled, settings, question, revision }: Row<'quality_checks'>): SavedCheck {
   const given = { ...JSON.parse(settings), ...JSON.parse(question), name, enabled: enabled === 1 }
   return { ...qualityCheckInput.parse(given), id, revision }

@@ -51,6 +51,7 @@ export class AnsweredModels {
     this.#core = core
   }
 
+  /** Counts one such reply, in the hour of the clock. */
   note({ channelId, sent, answered: told, charged, cost }: OtherAnswer): void {
     this.#turn()
     const answered = this.#nameOf(channelId, told)
@@ -161,6 +162,7 @@ export async function readOtherAnswers(
   }))
 }
 
+/** Deletes sums older than 31 days. */
 export async function purgeOtherAnswers({ db, now }: Core): Promise<void> {
   await db
     .deleteFrom('answered_models')
