@@ -186,7 +186,8 @@ function Type({ channel, types }: { channel: Channel; types: readonly ChannelTyp
 function Status({ channel }: { channel: Channel }) {
   const say = useText(texts)
   const local = useLocal()
-  if (channel.status === channelStatus.enabled) return local(channelStatusLabels[channel.status].label)
+  const state = channelStatusLabels[channel.status]
+  if (state && channel.status === channelStatus.enabled) return local(state.label)
   const disabled = readDisabledReason(channel)
   const hint = disabled && (
     <>
@@ -194,7 +195,7 @@ function Status({ channel }: { channel: Channel }) {
       {disabled.at > 0 && <div>{say('disabledTime', { time: formatTime(disabled.at) })}</div>}
     </>
   )
-  return <StatusTag state={channelStatusLabels[channel.status]} hint={hint} />
+  return <StatusTag state={state} hint={hint} />
 }
 
 /** The endpoints that its upstream was found not to have, and since when. */
