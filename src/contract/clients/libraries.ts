@@ -9,7 +9,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'chat',
     documentation: 'https://curl.se/docs/manpage.html',
-    tried: { version: '7.88.1', date: '2026-11-23' },
+    tried: { version: '7.88.1', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       {
         place: terminal,
@@ -29,7 +29,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'responses',
     documentation: 'https://github.com/openai/openai-python',
-    tried: { version: '3.54.0', date: '2026-11-23' },
+    tried: { version: '3.54.0', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       {
         place: { zh: 'Python', en: 'Python' },
@@ -50,7 +50,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'chat',
     documentation: 'https://github.com/openai/openai-node',
-    tried: { version: '7.57.0', date: '2026-11-23' },
+    tried: { version: '7.59.0', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       typescript(
         "import OpenAI from 'openai'",
@@ -70,7 +70,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'messages',
     documentation: 'https://github.com/anthropics/anthropic-sdk-typescript',
-    tried: { version: '1.12.0', date: '2026-11-23' },
+    tried: { version: '1.14.0', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       typescript(
         "import Anthropic from '@anthropic-ai/sdk'",
@@ -91,7 +91,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'gemini',
     documentation: 'https://github.com/googleapis/js-genai',
-    tried: { version: '3.1.0', date: '2026-11-23' },
+    tried: { version: '3.3.0', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       typescript(
         "import { GoogleGenAI } from '@google/genai'",
@@ -108,7 +108,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'responses',
     documentation: 'https://ai-sdk.dev/providers/ai-sdk-providers/openai',
-    tried: { version: '7.0.173', date: '2026-11-23' },
+    tried: { version: '7.0.173', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       typescript(
         "import { createOpenAI } from '@ai-sdk/openai'",
@@ -126,7 +126,7 @@ export const libraries: readonly Client[] = [
     kind: 'library',
     dialect: 'chat',
     documentation: 'https://docs.langchain.com/oss/javascript/integrations/chat/openai',
-    tried: { version: '1.5.8', date: '2026-11-23' },
+    tried: { version: '1.5.8', date: '2026-11-29' },
     steps: ({ address, key, model }) => [
       typescript(
         "import { ChatOpenAI } from '@langchain/openai'",

@@ -50,10 +50,17 @@ export function writeQuestion({ kind, instructions, options }: QuestionDraft): R
   const question = { type: kind, instructions: instructions.trim() }
   if (kind === 'predicate') return question
   const written = linesOf(options).map((line) => {
-    const [, name = line, description] = /^(.+?)\s*[:：]\s*(.+)$/.exec(line) ?? []
+    const [name, description] = namedOption(line)
     return { [kind === 'choice' ? 'value' : 'label']: name, ...(description === undefined ? {} : { description }) }
   })
   return { ...question, [kind === 'choice' ? 'choices' : 'levels']: written }
+}
+
+/** The name and the description of an option; a line without one of them is the name. */
+function namedOption(line: string): [name: string, description?: string] {
+  const at = line.search(/[:：]/)
+  const [name, description] = [line.slice(0, Math.max(0, at)).trim(), line.slice(at + 1).trim()]
+  return name === '' || description === '' ? [line] : [name, description]
 }
 
 function linesOf(options: string): string[] {
