@@ -210,6 +210,19 @@ anyDatabase('an import', (_fresh, kind) => {
       (await runImport(database, ['litellm', file, '--yes'], { SOME_OPENAI_KEY: 'sk-from-environment' })).tables.channels,
     ).toMatchObject({ taken: 0, same: 6 })
   })
+
+  it('reads no log, neither that of LOG_SQL_DSN nor one that is named', async () => {
+    const database = await emptyDatabase()
+    const file = new URL('./fixtures/import/litellm.yaml', import.meta.url).pathname
+    const ignored = await sluice(['import', 'litellm', file, '--yes'], {
+      ...envOf(database),
+      LOG_SQL_DSN: 'mysql://nobody@127.0.0.1:1/x',
+    })
+    expect(ignored.code).toBe(0)
+    const named = await sluice(['import', 'litellm', file, '--yes', '--logs', 'x.db'], envOf(database))
+    expect(named.code).toBe(2)
+    expect(named.errors).toContain('No log is taken over from litellm: leave out --logs')
+  })
 })
 
 it.each([

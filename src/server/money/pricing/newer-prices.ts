@@ -85,20 +85,18 @@ export async function findNewerPrices(parts: Fetching, { served, again }: Checke
   const changes = await comparePrices({ before, after }, { served, nowMs: now() })
   if (changes.length === 0) return 'same'
   const vendors = JSON.stringify(read.vendors)
-  const hash = hashOf(vendors)
-  if (!again && (await isDismissed(db, hash))) return 'dismissed'
-  const row = { hash, vendors, left_out: read.leftOut, fetched_at: seconds(now()), dismissed: 0 }
-  await db
+  const row = { hash: hashOf(vendors), vendors, left_out: read.leftOut, fetched_at: seconds(now()), dismissed: 0 }
+  // Someone may dismiss the same data while it is fetched: the statement that stores it decides.
+  const stored = await db
     .insertInto('price_data')
     .values({ slot: 'newer', ...row })
-    .onConflict((conflict) => conflict.column('slot').doUpdateSet(row))
-    .execute()
-  return 'newer'
-}
-
-async function isDismissed(db: Parts['db'], hash: string): Promise<boolean> {
-  const row = await db.selectFrom('price_data').select(['hash', 'dismissed']).where('slot', '=', 'newer').executeTakeFirst()
-  return row?.hash === hash && row.dismissed === 1
+    .onConflict((conflict) => {
+      const update = conflict.column('slot').doUpdateSet(row)
+      if (again) return update
+      return update.where((eb) => eb.or([eb('price_data.hash', '!=', row.hash), eb('price_data.dismissed', '=', 0)]))
+    })
+    .executeTakeFirst()
+  return stored.numInsertedOrUpdatedRows === 0n ? 'dismissed' : 'newer'
 }
 
 /** Like `findNewerPrices`, at the request of an admin: dismissed data is proposed again, and the audit log records the outcome. */

@@ -54,7 +54,8 @@ export async function countMail(core: Core, email: string): Promise<void> {
   if (counted) return
 
   const row = await core.db.selectFrom('mailed_addresses').selectAll().where('email', '=', email).executeTakeFirst()
-  const pause = (row?.sent_at ?? 0) + resendSeconds - now
+  // Neither is longer than its limit, also when the clock was set back.
+  const pause = Math.min(resendSeconds, (row?.sent_at ?? 0) + resendSeconds - now)
   const rest = (row?.sends ?? 0) >= sendsPerHour ? (row?.window_start ?? 0) + hour - now : 0
   fail('code_too_soon', { seconds: Math.max(1, pause, rest) })
 }

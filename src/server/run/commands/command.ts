@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { requireCurrentSchema } from '../../base/db/migrate.ts'
@@ -69,6 +70,23 @@ export async function interruptible<Result>(name: string, work: (signal: AbortSi
     return await work(controller.signal)
   } finally {
     for (const each of interruptions) process.off(each, interrupt)
+  }
+}
+
+/** Runs work in a new folder, which is removed afterwards, also when a signal ends the process. */
+export async function inTemporaryFolder<Result>(purpose: string, work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), `sluice-${purpose}-`))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const end = () => {
+    remove()
+    process.exit(exitCodes.failed)
+  }
+  for (const each of interruptions) process.once(each, end)
+  try {
+    return await work(folder)
+  } finally {
+    for (const each of interruptions) process.off(each, end)
+    remove()
   }
 }
 

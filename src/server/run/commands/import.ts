@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { masterKeyFile } from '../../base/db/key-ring.ts'
@@ -10,13 +9,13 @@ import { newLogger } from '../../base/lib/log/logger.ts'
 import { openCore } from '../../base/open-core.ts'
 import type { Core } from '../../base/options/core.ts'
 import type { IntoExisting } from '../import/context.ts'
-import { type FamilyName, families } from '../import/families.ts'
+import { type Family, type FamilyName, families } from '../import/families.ts'
 import { openLitellmSource } from '../import/litellm-source.ts'
 import { openSource } from '../import/open-source.ts'
 import { linesOfReport } from '../import/report.ts'
 import { runImport } from '../import/run.ts'
 import type { Source } from '../import/source.ts'
-import { progress, reporting } from './command.ts'
+import { inTemporaryFolder, progress, reporting } from './command.ts'
 
 interface Options {
   readonly json?: true
@@ -42,21 +41,25 @@ export const importCommand = reporting<Options>(
       'report what would be done, and write nothing: in a temporary copy of an embedded database, on PostgreSQL in one transaction that is rolled back and locks rows meanwhile',
     )
     .option('--yes', 'do it'),
-  async ({ intoExisting = 'refuse', logs: logsGiven = process.env.LOG_SQL_DSN, logsDays, dryRun = false, yes }, args) => {
-    const [family = '', given = process.env.SQL_DSN ?? ''] = args
+  async ({ intoExisting = 'refuse', logs: logsWanted, logsDays, dryRun = false, yes }, args) => {
+    const [name = '', given = process.env.SQL_DSN ?? ''] = args
+    // commander accepts only the names of families.
+    const family: Family = families[name as FamilyName]
+    const hasLogs = Object.hasOwn(family.columns, 'logs')
+    if (logsWanted && !hasLogs) throw new Error(`No log is taken over from ${family.name}: leave out --logs`)
+    const logsGiven = logsWanted ?? (hasLogs ? process.env.LOG_SQL_DSN : undefined)
     if (!yes && !dryRun)
       throw new Error(
         'This writes into the database that DATA_DIR or DATABASE_URL names: try --dry-run first, then repeat with --yes',
       )
     if (given === '') throw new Error('Give the database: a file, an address, or SQL_DSN')
-    const source = family === 'litellm' ? await openLitellmSource(given) : await openSource(given, progress)
+    const source = family === families.litellm ? await openLitellmSource(given) : await openSource(given, progress)
     const logs = logsGiven ? await openLogs(logsGiven).catch((error) => closeAndThrow(source, error)) : undefined
     const logsSince = logsDays === undefined ? 0 : Math.trunc(Date.now() / 1000) - logsDays * daySeconds
     try {
       const report = await withDestination(dryRun, (core) =>
         runImport(core, {
-          // commander accepts only the names of families.
-          family: families[family as FamilyName],
+          family,
           source,
           logs,
           logsSince,
@@ -104,24 +107,15 @@ async function withDestination<Result>(dryRun: boolean, work: (core: Core) => Pr
   const env = readEnv(process.env)
   if (!dryRun) return withDatabase(env, migrate, work)
   if (await isAbsent(env))
-    return inFolder((DATA_DIR) =>
+    return inTemporaryFolder('dry-run', (DATA_DIR) =>
       withDatabase({ ...env, DATABASE_URL: '', DATA_DIR, MASTER_KEY: '', MASTER_KEY_FILE: '' }, migrate, work),
     )
   if (env.DATABASE_URL !== '') return withDatabase(env, requireCurrentSchema, work)
-  return inFolder((DATA_DIR) => {
+  return inTemporaryFolder('dry-run', (DATA_DIR) => {
     progress('copying the database')
     copyDatabaseFile(join(env.DATA_DIR, databaseFile), join(DATA_DIR, databaseFile))
     return withDatabase({ ...env, DATA_DIR, MASTER_KEY_FILE: masterKeyFile(env) }, migrate, work)
   })
-}
-
-async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-dry-run-'))
-  try {
-    return await work(folder)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
 }
 
 async function isAbsent(env: Env): Promise<boolean> {

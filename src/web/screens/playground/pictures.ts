@@ -20,13 +20,21 @@ export async function readPictures(files: readonly File[]): Promise<{ pictures: 
 async function readPicture(file: File): Promise<string | undefined> {
   if (file.size > bytesMax || !file.type.startsWith('image/')) return undefined
   const bitmap = await createImageBitmap(file)
+  try {
+    return dataUrlOf(bitmap, file.type)
+  } finally {
+    bitmap.close()
+  }
+}
+
+function dataUrlOf(bitmap: ImageBitmap, type: string): string | undefined {
   const scale = Math.min(1, edgeMaxPx / Math.max(bitmap.width, bitmap.height))
   const canvas = document.createElement('canvas')
   canvas.width = Math.max(1, Math.round(bitmap.width * scale))
   canvas.height = Math.max(1, Math.round(bitmap.height * scale))
   const context = canvas.getContext('2d')
   if (!context) return undefined
-  if (file.type === 'image/png') {
+  if (type === 'image/png') {
     context.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
     const exact = canvas.toDataURL('image/png')
     if (exact.length <= pngCharactersMax) return exact
