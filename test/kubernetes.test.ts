@@ -117,6 +117,18 @@ describe.runIf(canRender)('the chart', () => {
     expect(find('PrometheusRule', ...everything).spec).toEqual(rules)
   })
 
+  it('takes the values that kubernetes.md has', () => {
+    const [, values = ''] = /```yaml\n([^`]*)```/.exec(readFileSync(join(root, 'docs/operations/kubernetes.md'), 'utf8')) ?? []
+    const file = join(newFolder(), 'values.yaml')
+    writeFileSync(file, values)
+    expect(find('Ingress', '--values', file).spec.rules[0].host).toBe('sluice.example.com')
+    const { spec } = find('Deployment', '--values', file)
+    expect(spec.template.spec.containers[0]).toMatchObject({
+      image: 'registry.example.com/sluice:1',
+      envFrom: expect.arrayContaining([{ secretRef: { name: 'sluice' } }]),
+    })
+  })
+
   it('is what deploy/kubernetes/sluice.yaml is made of', () => {
     const file = join(root, 'deploy/kubernetes/sluice.yaml')
     const made = execFileSync('helm', [...template, 'sluice', chart, '--values', join(root, 'deploy/kubernetes/values.yaml')], {
