@@ -1,6 +1,6 @@
 // `npm run build`: compiles dist/contract and dist/server with TypeScript, with dist/server/main.js and sluice.js as bundles of them and of
-// their packages; describes the console calls in dist/openapi.json; builds dist/web with Vite, with compressed copies of its files; and
-// collects the licences. The exported function builds only the parts that changed since the last build, by a hash over the sources.
+// their packages; describes the console calls in dist/openapi.json; builds dist/web with Vite, with compressed copies of its files, and
+// the documentation in dist/docs; and collects the licences. The exported function builds only the parts that changed since the last build, by a hash over the sources.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -31,6 +31,12 @@ const parts = {
     ],
     makes: 'dist/web/index.html',
     build: buildWeb,
+  },
+  docs: {
+    from: ['package-lock.json', 'package.json', 'scripts/docs-site', 'scripts/lib/pack-files.mjs', 'docs'],
+    makes: 'dist/docs/index.html',
+    // Loaded when it is needed, because it needs packages.
+    build: async () => (await import('./docs-site/make.mjs')).makeDocsSite(),
   },
   notices: {
     from: ['LICENSE', 'package-lock.json', 'scripts/lib/notices.mjs', priceLicences, 'src/web'],

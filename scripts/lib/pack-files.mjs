@@ -7,9 +7,9 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 /** Files that fit into one packet are not compressed. */
 const smallestBytes = 1000
 
-/** @param {string} folder whose scripts and styles are compressed, without those of its subfolders */
+/** @param {string} folder whose scripts, styles, pages and data are compressed, with those of its subfolders */
 export async function packFiles(folder) {
-  const names = (await readdir(folder)).filter((name) => /\.(?:js|css)$/.test(name))
+  const names = (await readdir(folder, { recursive: true })).filter((name) => /\.(?:js|css|html|json|md)$/.test(name))
   await Promise.all(names.map((name) => packFile(join(folder, name))))
 }
 

@@ -59,6 +59,7 @@ export async function startConsole(
     handlers?: Record<string, unknown>
     env?: Partial<Env>
     webFolder?: string
+    documents?: string
     isReady?: () => boolean
     identityProviders?: EndpointSettings
   } = {},
@@ -89,9 +90,9 @@ export async function startConsole(
     ...userHandlers,
     ...given.handlers,
   } as never
-  const { webFolder, isReady = () => true } = given
+  const { webFolder, documents, isReady = () => true } = given
   const files = webFolder === undefined ? undefined : readConsoleFiles(webFolder)
-  const server = buildConsoleServer(app, handlers, { files, isReady })
+  const server = buildConsoleServer(app, handlers, { files, isReady, ...(documents === undefined ? {} : { documents }) })
 
   return {
     app,

@@ -13,6 +13,7 @@ import type { Context } from '../calls/context.ts'
 import { answerFailure, failureEnvelope } from '../calls/failures.ts'
 import { mountRoutes } from '../calls/mount.ts'
 import { openApi } from '../calls/openapi.ts'
+import { addDocuments } from './documents.ts'
 import { addHealth } from './health.ts'
 import { commonHeaders, dataHeaders } from './security-headers.ts'
 import { type ConsoleFiles, fileServer } from './static-files.ts'
@@ -24,6 +25,8 @@ import { type ConsoleFiles, fileServer } from './static-files.ts'
 interface ConsoleServerOptions {
   /** The files of the console, which several servers of one process may share. */
   readonly files?: ConsoleFiles | undefined
+  /** The folder of the documentation site; default: that of the build. */
+  readonly documents?: string
   /** False once the server is leaving: then it wants no new work. */
   readonly isReady?: () => boolean
   readonly serverFactory?: FastifyServerFactory
@@ -69,6 +72,7 @@ export function buildConsoleServer(
     if (!(await identify(app, request.headers))) fail('not_signed_in')
     return openApi(app.version, app.env.BASE_PATH)
   })
+  addDocuments(server, app, options.documents)
   mountRoutes(server, {
     app,
     routes: allRoutes,

@@ -57,23 +57,24 @@ export function fileServer(core: Core, files: ConsoleFiles | undefined): FileSer
 
     if (path === '/robots.txt' && basePath !== '')
       return reply.type('text/plain; charset=utf-8').send(robotsBelow(basePath, files.robots))
-    if (path !== '/index.html' && exists(path) && sendFile(request, reply)) return reply.hijack()
+    if (path !== '/index.html' && exists(path) && sendFile(serve, request, reply)) return reply.hijack()
     if (machinePaths.test(path)) return undefined
     const isKnown = path === '/index.html' || isPage(path)
     if (!isKnown && !request.headers.accept?.includes('text/html')) return undefined
     reply.status(isKnown ? 200 : 404)
     return reply.headers(pageHeaders(core)).type('text/html; charset=utf-8').send(page)
   }
+}
 
-  function sendFile(request: FastifyRequest, reply: FastifyReply): boolean {
-    let found = true
-    reply.raw.setHeaders(new Map(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)])))
-    reply.raw.once('pipe', (file: Readable) => file.once('error', () => giveUp(reply.raw)))
-    serve(request.raw, reply.raw, () => {
-      found = false
-    })
-    return found
-  }
+/** Sends the file at the path of the request, with the headers of the reply. False: there is none, and nothing is sent. */
+export function sendFile(serve: ReturnType<typeof sirv>, { raw }: FastifyRequest, reply: FastifyReply): boolean {
+  let found = true
+  reply.raw.setHeaders(new Map(Object.entries(reply.getHeaders()).map(([name, value]) => [name, String(value)])))
+  reply.raw.once('pipe', (file: Readable) => file.once('error', () => giveUp(reply.raw)))
+  serve(raw, reply.raw, () => {
+    found = false
+  })
+  return found
 }
 
 /**

@@ -4,8 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Client, type ClientKind, clientKinds, clients } from '../../../contract/clients/index.ts'
 import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
+import { sitePath } from '../../lib/base-path.ts'
 import { fullKey } from '../../lib/full-key.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
+import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
@@ -19,14 +20,25 @@ import styles from './connect.module.css'
 import { FirstCall } from './first-call.tsx'
 import { texts } from './texts.ts'
 
+const documents = { zh: '/docs/use/calls.zh.html', en: '/docs/use/calls.html' }
+
 /** From a token to a client that works: its settings with this address and key, and a first call. */
 export function Screen() {
   const say = useText(texts)
+  const language = useLanguage()
   const tokens = useQuery(read('GET /api/token/', { query: { p: 0, page_size: 100, sort: '-id', paged: true } }))
   const usable = rowsOf(tokens.data).filter(({ status }) => status === tokenStatus.enabled)
   return (
     <>
-      <PageHeader title={say('title')} description={say('description')} />
+      <PageHeader
+        title={say('title')}
+        description={say('description')}
+        actions={
+          <Button component="a" variant="default" href={sitePath(documents[language])}>
+            {say('documents')}
+          </Button>
+        }
+      />
       {tokens.error && <ErrorView error={tokens.error} onRetry={() => void tokens.refetch()} />}
       {tokens.data && usable.length > 0 && <Connect tokens={usable} />}
       {tokens.data && usable.length === 0 && (

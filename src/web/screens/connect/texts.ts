@@ -3,6 +3,7 @@ import { defineTexts } from '../../lib/i18n.ts'
 export const texts = defineTexts({
   title: ['接入', 'Connect'],
   description: ['选择令牌、模型和客户端，复制即用的配置。', 'Select a token, a model and a client, then copy the configuration.'],
+  documents: ['接口文档', 'API documentation'],
   choose: ['选择', 'Select'],
   token: ['令牌', 'Token'],
   tokenNone: ['还没有可用的令牌', 'No token available'],

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { sitePath } from '../../lib/base-path.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
 import { storedText } from '../../lib/stored.ts'
@@ -19,9 +20,13 @@ export function Footer() {
   return (
     <footer className={styles.footer}>
       {html ? <SafeHtml html={html} /> : say('credit', { name, own: sluice_version, version })}
+      {html ? null : ' · '}
+      <a href={sitePath('/docs/index.html')} className={styles.link}>
+        {say('documents')}
+      </a>
       {isPublic && (
         <>
-          {html ? null : ' · '}
+          {' · '}
           <Link to="/status" className={styles.link}>
             {say('serviceStatus')}
           </Link>

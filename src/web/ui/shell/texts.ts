@@ -41,5 +41,6 @@ export const texts = defineTexts({
   switchTo: ['切换为 {name}', 'Switch to {name}'],
   firing: ['{count} 项告警', '{count} {count|alert|alerts} firing'],
   credit: ['{name} {own} · 接口 {version}', '{name} {own} · interface {version}'],
+  documents: ['文档', 'Documentation'],
   serviceStatus: ['服务状态', 'Service status'],
 })
