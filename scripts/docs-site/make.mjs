@@ -12,7 +12,9 @@ import { indexOptions } from './search.js'
 const from = join(root, 'docs')
 const to = join(root, 'dist/docs')
 const languages = { en: 'English', zh: '中文' }
-const assets = ['site.css', 'search.js']
+const assets = ['site.css', 'search.js', 'api.js']
+const libraries = ['minisearch/dist/es/index.js', 'swagger-ui-dist/swagger-ui-bundle.js', 'swagger-ui-dist/swagger-ui.css']
+const nameOfLibrary = (path) => (path.startsWith('minisearch/') ? 'minisearch.js' : posix.basename(path))
 
 export async function makeDocsSite() {
   await rm(to, { recursive: true, force: true })
@@ -30,7 +32,7 @@ export async function makeDocsSite() {
   await write('llms.txt', contentsForModels(ofUsers))
   await write('llms-operators.txt', contentsForModels(pages))
   for (const file of assets) await cp(new URL(file, import.meta.url), join(to, file))
-  await cp(join(root, 'node_modules/minisearch/dist/es/index.js'), join(to, 'minisearch.js'))
+  for (const path of libraries) await cp(join(root, 'node_modules', path), join(to, nameOfLibrary(path)))
   await cp(join(from, 'images'), join(to, 'images'), { recursive: true })
   await write('users.json', JSON.stringify(filesOfUsers(ofUsers)))
   await packFiles(to)
@@ -74,8 +76,13 @@ function frontPages(pages) {
     front(
       'index',
       users,
-      `# Sluice documentation\n\nOne address and one key for many AI models. [中文](use/calls.zh.md)\n\n${contents(({ isForUsers }) => isForUsers)}\n\n[For those who run a server](operators.html)`,
+      `# Sluice documentation\n\nOne address and one key for many AI models. [中文](use/calls.zh.md)\n\n${contents(({ isForUsers }) => isForUsers)}\n- [API](api.html)\n\n[For those who run a server](operators.html)`,
     ),
+    {
+      ...front('api', users, '# Calls\n\nChoose *Authorize* to call with a key of your own.'),
+      head: '<link rel="stylesheet" href="swagger-ui.css"><script src="swagger-ui-bundle.js"></script><script type="module" src="api.js"></script>',
+      foot: '<div id="calls"></div>',
+    },
     front('operators', sections[1], `# Run Sluice\n\n${contents(() => true)}`),
   ]
 }
@@ -83,7 +90,7 @@ function frontPages(pages) {
 /** What may be given to everybody. */
 function filesOfUsers(pages) {
   const own = pages.flatMap(({ name }) => [`${name}.html`, `${name}.md`])
-  return ['index.html', 'search-users.json', 'llms.txt', 'minisearch.js', ...assets, ...own]
+  return ['index.html', 'api.html', 'search-users.json', 'llms.txt', ...libraries.map(nameOfLibrary), ...assets, ...own]
 }
 
 function contentsForModels(pages) {
@@ -109,7 +116,7 @@ function pageHtml(site, page) {
 <meta name="color-scheme" content="light dark">
 <title>${escaped(page.title)} · Sluice</title>
 <link rel="stylesheet" href="${up}site.css">
-<script type="module" src="${up}search.js"></script>
+<script type="module" src="${up}search.js"></script>${page.head ?? ''}
 </head>
 <body>
 <header>
@@ -119,7 +126,7 @@ function pageHtml(site, page) {
 </header>
 <nav id="contents" aria-label="${words.contents}">${contentsHtml(site, page, up)}</nav>
 <main>
-${bodyHtml(site, page, page.text ?? page.source)}</main>
+${bodyHtml(site, page, page.text ?? page.source)}${page.foot ?? ''}</main>
 </body>
 </html>
 `
@@ -128,14 +135,17 @@ ${bodyHtml(site, page, page.text ?? page.source)}</main>
 function contentsHtml(site, page, up) {
   const shown = page.section.isForUsers ? sections.filter(({ isForUsers }) => isForUsers) : sections
   return shown
-    .map(({ title, pages: names }) => {
-      const items = names.map((name) => {
+    .map((section) => {
+      const items = section.pages.map((name) => {
         const ofLanguage = site.pages.find(({ base, language }) => base === name && language === page.language)
         const target = ofLanguage ?? site.pages.find((one) => one.name === name)
         const current = target.name === page.name ? ' aria-current="page"' : ''
         return `<li><a href="${up}${target.name}.html"${current}>${escaped(target.title)}</a></li>`
       })
-      return `<p>${title[page.language]}</p><ul>${items.join('')}</ul>`
+      const viewer = section.isForUsers
+        ? `<li><a href="${up}api.html"${page.name === 'api' ? ' aria-current="page"' : ''}>API</a></li>`
+        : ''
+      return `<p>${section.title[page.language]}</p><ul>${items.join('')}${viewer}</ul>`
     })
     .join('')
 }

@@ -10,15 +10,15 @@ export const noticesFile = 'dist/THIRD-PARTY-NOTICES.txt'
 /** Written by `npm run prices`. */
 export const priceLicences = 'src/server/money/pricing/shipped-prices-licences.txt'
 
-/** The only package that the documentation site hands on. */
-const ofDocsSite = 'minisearch'
+/** What the documentation site hands on. */
+const ofDocsSite = ['minisearch', 'swagger-ui-dist']
 
 const licenceFile = /^(licen[cs]e|copying|notice)([-.].*)?$/i
 
 /** Writes dist/LICENSE and the notices. Packages for other systems are not installed, and left out. */
 export async function writeNotices() {
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'))
-  const paths = handedOnPackages(lock.packages, [...(await importedPackages('src/web')), ofDocsSite])
+  const paths = handedOnPackages(lock.packages, [...(await importedPackages('src/web')), ...ofDocsSite])
   const ofPackages = await Promise.all(paths.map((path) => noticeOf(path, lock.packages[path])))
   const notices = [...ofPackages, await readFile(join(root, priceLicences), 'utf8')]
   const head =

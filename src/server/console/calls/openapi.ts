@@ -1,24 +1,29 @@
 import { z } from 'zod'
 import { parseLine, type Route } from '../../../contract/route.ts'
 import { allRoutes } from '../../../contract/routes/index.ts'
+import { relayCalls } from './relay-calls.ts'
 
 type Json = Record<string, unknown>
 
 const made = new Map<string, Json>()
 
-/** The console calls as an OpenAPI 3.1 document, made from the contract. `basePath`: what all paths are below. */
-export function openApi(version: string, basePath = ''): Json {
-  const key = `${version} ${basePath}`
+/**
+ * The calls of the relay, and of the console too unless only the relay's are wanted, as an OpenAPI 3.1 document, made from the tables of
+ * paths. `basePath`: what all paths are below.
+ */
+export function openApi(version: string, basePath = '', wanted: 'all' | 'relay' = 'all'): Json {
+  const key = `${version} ${basePath} ${wanted}`
   const known = made.get(key)
   if (known) return known
-  const document = describe(version, basePath)
+  const document = describe(version, basePath, wanted === 'all' ? Object.entries(allRoutes) : [])
   made.set(key, document)
   return document
 }
 
-function describe(version: string, basePath: string): Json {
+function describe(version: string, basePath: string, routes: readonly (readonly [string, Route])[]): Json {
   const paths: Record<string, Json> = {}
-  for (const [line, route] of Object.entries(allRoutes)) {
+  for (const call of relayCalls()) paths[call.path] = { ...paths[call.path], [call.method.toLowerCase()]: relayOperation(call) }
+  for (const [line, route] of routes) {
     const { method, path } = parseLine(line)
     const template = path.replace(/:(\w+)/g, '{$1}')
     paths[template] = { ...paths[template], [method.toLowerCase()]: operation(line, route) }
@@ -27,16 +32,18 @@ function describe(version: string, basePath: string): Json {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Sluice console',
+      title: 'Sluice',
       version,
       description:
-        'Every answer is `{ success, message, data }`. A refusal is HTTP 200 with `success: false` and a stable `code`; ' +
-        'only 401, 403 of another origin, 405, 413, 415, 429 and 5xx keep their HTTP status.',
+        'Calls of the relay take a key `sk-…`, and have the bodies, statuses and errors of their vendor. An answer of the console is ' +
+        '`{ success, message, data }`. A refusal there is HTTP 200 with `success: false` and a stable `code`; only 401, 403 of ' +
+        'another origin, 405, 413, 415, 429 and 5xx keep their HTTP status.',
     },
     ...(basePath === '' ? {} : { servers: [{ url: basePath }] }),
     paths,
     components: {
       securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'A key `sk-…` of the screen Tokens' },
         session: {
           type: 'apiKey',
           in: 'cookie',
@@ -61,6 +68,38 @@ function describe(version: string, basePath: string): Json {
   }
 }
 
+function relayOperation({ method, path, tag, summary, vendor }: ReturnType<typeof relayCalls>[number]): Json {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+  const inPath = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+  const key = { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string' }, description: repeatText }
+  const named = path.startsWith('/v1/') ? { properties: { model: { type: 'string' } } } : {}
+  const body = json({ type: 'object', ...named, additionalProperties: true })
+  return {
+    operationId: `${method} ${path}`,
+    tags: [tag],
+    summary,
+    ...(vendor === undefined ? {} : { externalDocs: { url: vendor, description: 'Body and answer' } }),
+    security: [{ key: [] }],
+    parameters: [...inPath, ...(method === 'POST' ? [key] : [])],
+    ...(method === 'POST' ? { requestBody: { required: true, content: body } } : {}),
+    responses: {
+      200: {
+        description: "The vendor's answer",
+        headers: {
+          'x-request-id': { description: 'The id of the call in the log', schema: { type: 'string' } },
+          'x-sluice-dropped': {
+            description: 'Members of the request that the model has no equivalent for',
+            schema: { type: 'string' },
+          },
+        },
+      },
+      default: { description: 'An error in the form of the dialect; docs/reference/errors has the codes' },
+    },
+  }
+}
+
+const repeatText = 'A repeat with the same key gets the same answer, and is charged once'
+
 const refusal = {
   type: 'object',
   properties: { success: { const: false }, message: { type: 'string' }, code: { type: 'string' } },
@@ -70,6 +109,7 @@ const refusal = {
 function operation(line: string, route: Route): Json {
   return {
     operationId: line,
+    tags: ['Console'],
     summary: route.summary,
     description: `Access: ${route.access}`,
     security:

@@ -9,6 +9,7 @@ import { anyDatabase } from '../../../../test/helpers/databases.ts'
 import { allRoutes } from '../../../contract/routes/index.ts'
 import type { Caller } from '../../base/options/core.ts'
 import { makeAccessToken } from '../../people/accounts/access-tokens.ts'
+import { relayCalls } from '../calls/relay-calls.ts'
 
 const root: Caller = { id: 1, username: 'root', role: 100, group: 'default', address: '' }
 const elsewhere = '203.0.113.9'
@@ -453,9 +454,10 @@ describe('the console', () => {
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     )
     expect(described.sort()).toEqual(
-      Object.keys(allRoutes)
-        .map((line) => line.replace(/:(\w+)/g, '{$1}'))
-        .sort(),
+      [
+        ...Object.keys(allRoutes).map((line) => line.replace(/:(\w+)/g, '{$1}')),
+        ...relayCalls().map(({ method, path }) => `${method} ${path}`),
+      ].sort(),
     )
     expect(document.paths['/api/user/{id}'].get.parameters).toEqual([
       { name: 'id', in: 'path', required: true, schema: expect.objectContaining({}) },

@@ -13,7 +13,7 @@ import type { Context } from '../calls/context.ts'
 import { answerFailure, failureEnvelope } from '../calls/failures.ts'
 import { mountRoutes } from '../calls/mount.ts'
 import { openApi } from '../calls/openapi.ts'
-import { addDocuments } from './documents.ts'
+import { documentServer } from './documents.ts'
 import { addHealth } from './health.ts'
 import { commonHeaders, dataHeaders } from './security-headers.ts'
 import { type ConsoleFiles, fileServer } from './static-files.ts'
@@ -45,6 +45,7 @@ export function buildConsoleServer(
 ): FastifyInstance {
   const clientOf = clientReader(app.env.TRUSTED_PROXIES)
   const files = fileServer(app, options.files)
+  const documents = documentServer(app, options.documents)
   const server = fastify({
     logger: false,
     trustProxy: false,
@@ -64,7 +65,9 @@ export function buildConsoleServer(
   })
   server.addHook('onSend', async (request, reply) => leaveUnread(request, reply))
   server.setErrorHandler((error, request, reply) => answerFailure(app, { request, reply }, error))
-  server.setNotFoundHandler((request, reply) => files(request, reply) ?? answerUnknown(request, reply))
+  server.setNotFoundHandler(
+    async (request, reply) => (await documents(request, reply)) ?? files(request, reply) ?? answerUnknown(request, reply),
+  )
 
   addHealth(server, app, { clientOf, isReady: options.isReady ?? (() => true) })
   server.get('/api/openapi.json', async (request) => {
@@ -72,7 +75,6 @@ export function buildConsoleServer(
     if (!(await identify(app, request.headers))) fail('not_signed_in')
     return openApi(app.version, app.env.BASE_PATH)
   })
-  addDocuments(server, app, options.documents)
   mountRoutes(server, {
     app,
     routes: allRoutes,

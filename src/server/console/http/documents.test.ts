@@ -39,6 +39,18 @@ anyDatabase('the documents', (_fresh, kind) => {
     expect((await get(path, await sessionOf('grace', 10))).body).toBe('install')
   })
 
+  it('have the calls of the relay for strangers, and those of the console for nobody else than those who are logged in', async () => {
+    expect((await get('/docs/api')).headers.location).toBe('/docs/api.html')
+    const calls = await get('/docs/relay.json')
+    expect(calls.statusCode).toBe(200)
+    const paths = Object.keys(calls.json().paths)
+    expect(paths).toEqual(
+      expect.arrayContaining(['/v1/chat/completions', '/v1/messages', '/v1beta/models/{model}:generateContent']),
+    )
+    expect(paths.filter((path) => path.startsWith('/api/'))).toEqual(['/api/usage/token', '/api/log/token'])
+    expect((await get('/api/openapi.json')).statusCode).toBe(401)
+  })
+
   it.each(['/docs/users.json', '/docs/../users.json', '/docs/operations/none.html?x', '/docs/%2e%2e/package.json'])(
     'has nothing for strangers at %s',
     async (path) => {

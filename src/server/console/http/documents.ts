@@ -1,44 +1,62 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import sirv from 'sirv'
 import { isAdmin } from '../../../contract/roles.ts'
 import { root } from '../../base/lib/process/root.ts'
 import { identify } from '../../people/accounts/identify.ts'
 import type { App } from '../../watch/parts.ts'
+import { openApi } from '../calls/openapi.ts'
 import { sendFile } from './static-files.ts'
 
 /** The output folder of the documentation site's build. */
 const builtDocuments = join(root, 'dist/docs')
 
 /** The pages have no script but their search, and load nothing from elsewhere. */
-const headers = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'cache-control': 'no-cache',
-}
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+/** The viewer of calls writes styles into its page, and its icons are data. */
+const viewerPolicy = policy
+  .replace("style-src 'self'", "style-src 'self' 'unsafe-inline'")
+  .replace("img-src 'self'", "img-src 'self' data:")
+const viewer = 'api.html'
+/** The calls of the relay, for readers of the viewer who are not logged in. */
+const relayCalls = 'relay.json'
+
+type DocumentServer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>
 
 /**
  * The documentation site under `/docs`. Everybody may read what its build lists in `users.json`; the rest, how to run a server, is for
- * admins: others are sent to the login, or get 404 if they are logged in.
+ * admins: strangers are sent to the login. Returns undefined for all other paths, and for what the reader may not see.
  */
-export function addDocuments(server: FastifyInstance, app: App, folder = builtDocuments): void {
+export function documentServer(app: App, folder = builtDocuments): DocumentServer {
   const list = join(folder, 'users.json')
-  if (!existsSync(list)) return
+  if (!existsSync(list)) return async () => undefined
   const ofUsers = new Set<string>(JSON.parse(readFileSync(list, 'utf8')))
   const serve = sirv(folder, { etag: true, brotli: true, gzip: true, extensions: [] })
   const { BASE_PATH: basePath } = app.env
+  const shorter = new Map([
+    ['', 'index.html'],
+    ['api', viewer],
+  ])
 
-  server.get('/docs', (_request, reply) => reply.redirect(`${basePath}/docs/index.html`))
-  server.get<{ Params: { '*': string } }>('/docs/*', async (request, reply) => {
-    const name = request.params['*']
-    if (name === '') return reply.redirect(`${basePath}/docs/index.html`)
+  return async (request, reply) => {
+    const [, name] = /^\/docs(?:\/([^?]*))?(?:\?|$)/.exec(request.url) ?? []
+    if (!/^\/docs(?:[/?]|$)/.test(request.url) || request.method !== 'GET') return undefined
+    const whole = shorter.get(name ?? '')
+    if (whole) return reply.redirect(`${basePath}/docs/${whole}`)
+    if (name === undefined) return undefined
+    if (name === relayCalls) return reply.status(200).send(openApi(app.version, basePath, 'relay'))
     if (!ofUsers.has(name)) {
       const identity = await identify(app, request.headers)
       if (!identity && name.endsWith('.html')) return reply.redirect(`${basePath}/login`)
-      if (!identity || !isAdmin(identity.account.role)) return reply.callNotFound()
+      if (!identity || !isAdmin(identity.account.role)) return undefined
     }
     request.raw.url = `/${name}`
-    return sendFile(serve, request, reply.headers(headers)) ? reply.hijack() : reply.callNotFound()
-  })
+    const headed = reply.status(200).headers({
+      'content-security-policy': name === viewer ? viewerPolicy : policy,
+      'cache-control': 'no-cache',
+    })
+    return sendFile(serve, request, headed) ? reply.hijack() : reply.status(404) && undefined
+  }
 }

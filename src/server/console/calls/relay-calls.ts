@@ -1,0 +1,97 @@
+import { relayLines } from '../../gateway/relay/http/endpoints.ts'
+
+/** What the calls of the relay do, for the OpenAPI document. Bodies are those of the vendors, whose documentation is named. */
+
+interface RelayCall {
+  readonly method: string
+  readonly path: string
+  readonly tag: string
+  readonly summary: string
+  /** The vendor's own description. */
+  readonly vendor?: string
+}
+
+const openAi = 'https://platform.openai.com/docs/api-reference'
+const anthropic = 'https://docs.claude.com/en/api'
+const google = 'https://ai.google.dev/api'
+
+const [chat, responses, messages, gemini, media, text, account, tasks] = [
+  'OpenAI Chat',
+  'OpenAI Responses',
+  'Anthropic Messages',
+  'Gemini',
+  'Images and audio',
+  'Embeddings, moderation, rerank',
+  'Models and balance',
+  'Drawings and music',
+]
+
+type Said = readonly [tag: string, summary: string, vendor?: string]
+
+const said: Readonly<Record<string, Said>> = {
+  'POST /v1/chat/completions': [chat, 'Create a chat completion', `${openAi}/chat/create`],
+  'POST /v1/completions': [chat, 'Create a completion of a text', `${openAi}/completions/create`],
+  'POST /v1/decisions': [chat, 'Choose among options, or score them', `${openAi}/decisions`],
+  'POST /v1/responses': [responses, 'Create a response', `${openAi}/responses/create`],
+  'POST /v1/responses/compact': [responses, 'Shorten a history', `${openAi}/responses/compact`],
+  'POST /v1/responses/input_tokens': [responses, 'Count the tokens of a request', `${openAi}/responses/input-tokens`],
+  'GET /v1/responses/{id}': [responses, 'Get a stored response', `${openAi}/responses/get`],
+  'DELETE /v1/responses/{id}': [responses, 'Delete a stored response', `${openAi}/responses/delete`],
+  'POST /v1/responses/{id}/cancel': [responses, 'Cancel a response in the background', `${openAi}/responses/cancel`],
+  'GET /v1/responses/{id}/input_items': [responses, 'List the input of a stored response', `${openAi}/responses/input-items`],
+  'POST /v1/messages': [messages, 'Create a message', `${anthropic}/messages`],
+  'POST /v1/messages/count_tokens': [messages, 'Count the tokens of a request', `${anthropic}/messages-count-tokens`],
+  'POST /v1beta/models/{model}:generateContent': [gemini, 'Generate content', `${google}/generate-content`],
+  'POST /v1beta/models/{model}:streamGenerateContent': [gemini, 'Generate content as a stream', `${google}/generate-content`],
+  'POST /v1beta/models/{model}:countTokens': [gemini, 'Count the tokens of a request', `${google}/tokens`],
+  'POST /v1beta/models/{model}:embedContent': [gemini, 'Create an embedding', `${google}/embeddings`],
+  'POST /v1beta/models/{model}:batchEmbedContents': [gemini, 'Create several embeddings', `${google}/embeddings`],
+  'POST /v1beta/models/{model}:predict': [gemini, 'Create images', `${google}/models`],
+  'POST /v1beta/interactions': [gemini, 'Create an interaction', `${google}/interactions-api`],
+  'GET /v1beta/interactions/{id}': [gemini, 'Get a stored interaction', `${google}/interactions-api`],
+  'DELETE /v1beta/interactions/{id}': [gemini, 'Delete a stored interaction', `${google}/interactions-api`],
+  'POST /v1beta/interactions/{id}/cancel': [gemini, 'Cancel an interaction in the background', `${google}/interactions-api`],
+  'POST /v1/embeddings': [text, 'Create embeddings', `${openAi}/embeddings`],
+  'POST /v1/moderations': [text, 'Classify content', `${openAi}/moderations`],
+  'POST /v1/rerank': [text, 'Order documents by a question', 'https://docs.cohere.com/reference/rerank'],
+  'POST /v1/images/generations': [media, 'Create images', `${openAi}/images/create`],
+  'POST /v1/images/edits': [media, 'Edit images', `${openAi}/images/createEdit`],
+  'POST /v1/images/variations': [media, 'Create variations of an image', `${openAi}/images/createVariation`],
+  'POST /v1/audio/speech': [media, 'Create speech', `${openAi}/audio/createSpeech`],
+  'POST /v1/audio/transcriptions': [media, 'Write down speech', `${openAi}/audio/createTranscription`],
+  'POST /v1/audio/translations': [media, 'Translate speech into English', `${openAi}/audio/createTranslation`],
+  'GET /v1/models': [account, 'List the models of the key', `${openAi}/models/list`],
+  'GET /v1/models/{model}': [account, 'Get a model of the key', `${openAi}/models/retrieve`],
+  'GET /v1beta/models': [account, 'List the models of the key, for Gemini', `${google}/models`],
+  'GET /v1beta/models/{model}': [account, 'Get a model of the key, for Gemini', `${google}/models`],
+  'GET /dashboard/billing/subscription': [account, 'Get the limit of the key'],
+  'GET /dashboard/billing/usage': [account, 'Get the use of the key'],
+  'GET /api/usage/token': [account, 'Get the balance of the key'],
+  'GET /api/log/token': [account, 'List the last calls of the key'],
+  'GET /mj/task/{id}/fetch': [tasks, 'Get a drawing'],
+  'GET /mj/task/{id}/image-seed': [tasks, 'Get the seed of a drawing'],
+  'GET /mj/image/{id}': [tasks, 'Get the picture of a drawing'],
+  'POST /mj/task/list-by-condition': [tasks, 'Get several drawings'],
+  'POST /suno/submit/{act}': [tasks, 'Order a piece of music, or its lyrics'],
+  'POST /suno/fetch': [tasks, 'Get several pieces of music'],
+  'GET /suno/fetch/{id}': [tasks, 'Get a piece of music'],
+}
+
+/** Other addresses of the same calls, calls of the console and of upstreams, and what no key is for. */
+const alike =
+  /^(?:GET \/v1\/(?!models|responses)|POST (?:\/v2|\/rerank)|POST \/v1\/engines|\w+ \/v1\/(?:interactions|dashboard)|POST \/pg\/|POST \/mj\/notify|WEBSOCKET)/
+
+/** The calls of the relay, one address for each. */
+export function relayCalls(): RelayCall[] {
+  return relayLines()
+    .filter((line) => !alike.test(line))
+    .map((line) => {
+      const [method = '', path = ''] = line.split(' ')
+      const [tag, summary, vendor] = said[line] ?? [tasks, drawing(path)]
+      return { method, path, tag, summary, ...(vendor === undefined ? {} : { vendor }) }
+    })
+}
+
+function drawing(path: string): string {
+  return `Order a drawing: ${path.slice(path.lastIndexOf('/') + 1)}`
+}
