@@ -65,9 +65,10 @@ export function buildConsoleServer(
   })
   server.addHook('onSend', async (request, reply) => leaveUnread(request, reply))
   server.setErrorHandler((error, request, reply) => answerFailure(app, { request, reply }, error))
-  server.setNotFoundHandler(
-    async (request, reply) => (await documents(request, reply)) ?? files(request, reply) ?? answerUnknown(request, reply),
-  )
+  server.setNotFoundHandler(async (request, reply) => {
+    if (await documents(request, reply)) return reply
+    return files(request, reply) ?? answerUnknown(request, reply)
+  })
 
   addHealth(server, app, { clientOf, isReady: options.isReady ?? (() => true) })
   server.get('/api/openapi.json', async (request) => {

@@ -23,15 +23,15 @@ const viewer = 'api.html'
 /** The calls of the relay, for readers of the viewer who are not logged in. */
 const relayCalls = 'relay.json'
 
-type DocumentServer = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>
+type DocumentServer = (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
 
 /**
  * The documentation site under `/docs`. Everybody may read what its build lists in `users.json`; the rest, how to run a server, is for
- * admins: strangers are sent to the login. Returns undefined for all other paths, and for what the reader may not see.
+ * admins: strangers are sent to the login. Returns whether it has answered: not for other paths, nor for what the reader may not see.
  */
 export function documentServer(app: App, folder = builtDocuments): DocumentServer {
   const list = join(folder, 'users.json')
-  if (!existsSync(list)) return async () => undefined
+  if (!existsSync(list)) return async () => false
   const ofUsers = new Set<string>(JSON.parse(readFileSync(list, 'utf8')))
   const serve = sirv(folder, { etag: true, brotli: true, gzip: true, extensions: [] })
   const { BASE_PATH: basePath } = app.env
@@ -41,22 +41,23 @@ export function documentServer(app: App, folder = builtDocuments): DocumentServe
   ])
 
   return async (request, reply) => {
-    const [, name] = /^\/docs(?:\/([^?]*))?(?:\?|$)/.exec(request.url) ?? []
-    if (!/^\/docs(?:[/?]|$)/.test(request.url) || request.method !== 'GET') return undefined
-    const whole = shorter.get(name ?? '')
-    if (whole) return reply.redirect(`${basePath}/docs/${whole}`)
-    if (name === undefined) return undefined
-    if (name === relayCalls) return reply.status(200).send(openApi(app.version, basePath, 'relay'))
+    const [isDocument, name = ''] = /^\/docs(?:\/([^?]*))?(?:\?|$)/.exec(request.url) ?? []
+    if (isDocument === undefined || request.method !== 'GET') return false
+    const whole = shorter.get(name)
+    if (whole) return answered(reply.redirect(`${basePath}/docs/${whole}`))
+    if (name === relayCalls) return answered(reply.status(200).send(openApi(app.version, basePath, 'relay')))
     if (!ofUsers.has(name)) {
       const identity = await identify(app, request.headers)
-      if (!identity && name.endsWith('.html')) return reply.redirect(`${basePath}/login`)
-      if (!identity || !isAdmin(identity.account.role)) return undefined
+      if (!identity && name.endsWith('.html')) return answered(reply.redirect(`${basePath}/login`))
+      if (!identity || !isAdmin(identity.account.role)) return false
     }
     request.raw.url = `/${name}`
-    const headed = reply.status(200).headers({
-      'content-security-policy': name === viewer ? viewerPolicy : policy,
-      'cache-control': 'no-cache',
-    })
-    return sendFile(serve, request, headed) ? reply.hijack() : reply.status(404) && undefined
+    const page = { 'content-security-policy': name === viewer ? viewerPolicy : policy, 'cache-control': 'no-cache' }
+    return sendFile(serve, request, reply.headers(page)) && answered(reply.hijack())
   }
+}
+
+/** A reply is a promise of its end, which nobody waits for here. */
+function answered(_reply: FastifyReply): true {
+  return true
 }
