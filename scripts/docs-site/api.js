@@ -9,11 +9,10 @@ const answers = await Promise.all(addresses.map((address) => fetch(address).catc
 const answer = answers.find((each) => each?.ok)
 if (answer) {
   SwaggerUIBundle({
-    dom_id: '#calls',
+    dom_id: '#viewer',
     spec: await answer.json(),
     deepLinking: true,
-    docExpansion: 'none',
-    filter: true,
+    docExpansion: 'list',
     defaultModelsExpandDepth: -1,
   })
-} else document.querySelector('#calls').textContent = 'The calls are shown by a running server, under /docs/api.'
+} else document.querySelector('#viewer').textContent = 'The calls are shown by a running server, under /docs/api.'

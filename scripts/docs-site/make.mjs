@@ -81,7 +81,7 @@ function frontPages(pages) {
     {
       ...front('api', users, '# Calls\n\nChoose *Authorize* to call with a key of your own.'),
       head: '<link rel="stylesheet" href="swagger-ui.css"><script src="swagger-ui-bundle.js"></script><script type="module" src="api.js"></script>',
-      foot: '<div id="calls"></div>',
+      foot: '<div id="viewer"></div>',
     },
     front('operators', sections[1], `# Run Sluice\n\n${contents(() => true)}`),
   ]

@@ -68,12 +68,12 @@ function describe(version: string, basePath: string, routes: readonly (readonly 
   }
 }
 
-function relayOperation({ method, path, tag, summary, vendor }: ReturnType<typeof relayCalls>[number]): Json {
+function relayOperation({ method, path, tag, summary, vendor, example }: ReturnType<typeof relayCalls>[number]): Json {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
   const inPath = names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
   const key = { name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string' }, description: repeatText }
   const named = path.startsWith('/v1/') ? { properties: { model: { type: 'string' } } } : {}
-  const body = json({ type: 'object', ...named, additionalProperties: true })
+  const body = json({ type: 'object', ...named, additionalProperties: true, ...(example ? { example } : {}) })
   return {
     operationId: `${method} ${path}`,
     tags: [tag],

@@ -9,6 +9,8 @@ interface RelayCall {
   readonly summary: string
   /** The vendor's own description. */
   readonly vendor?: string
+  /** A short body to begin with. */
+  readonly example?: object
 }
 
 const openAi = 'https://platform.openai.com/docs/api-reference'
@@ -77,6 +79,22 @@ const said: Readonly<Record<string, Said>> = {
   'GET /suno/fetch/{id}': [tasks, 'Get a piece of music'],
 }
 
+const question = { role: 'user', content: 'Hello' }
+const contents = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }
+
+const examples: Readonly<Record<string, object>> = {
+  '/v1/chat/completions': { model: 'MODEL', messages: [question] },
+  '/v1/completions': { model: 'MODEL', prompt: 'Once upon a time' },
+  '/v1/responses': { model: 'MODEL', input: 'Hello' },
+  '/v1/messages': { model: 'MODEL', max_tokens: 1000, messages: [question] },
+  '/v1beta/models/{model}:generateContent': contents,
+  '/v1beta/models/{model}:streamGenerateContent': contents,
+  '/v1/embeddings': { model: 'MODEL', input: 'Hello' },
+  '/v1/images/generations': { model: 'MODEL', prompt: 'A sluice in the evening' },
+  '/v1/audio/speech': { model: 'MODEL', voice: 'alloy', input: 'Hello' },
+  '/v1/rerank': { model: 'MODEL', query: 'water', documents: ['sluice', 'stone'] },
+}
+
 /** Other addresses of the same calls, calls of the console and of upstreams, and what no key is for. */
 const alike =
   /^(?:GET \/v1\/(?!models|responses)|POST (?:\/v2|\/rerank)|POST \/v1\/engines|\w+ \/v1\/(?:interactions|dashboard)|POST \/pg\/|POST \/mj\/notify|WEBSOCKET)/
@@ -88,7 +106,8 @@ export function relayCalls(): RelayCall[] {
     .map((line) => {
       const [method = '', path = ''] = line.split(' ')
       const [tag, summary, vendor] = said[line] ?? [tasks, drawing(path)]
-      return { method, path, tag, summary, ...(vendor === undefined ? {} : { vendor }) }
+      const example = examples[path]
+      return { method, path, tag, summary, ...(vendor === undefined ? {} : { vendor }), ...(example ? { example } : {}) }
     })
 }
 
