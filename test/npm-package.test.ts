@@ -49,7 +49,7 @@ it('`npm pack` creates a package that runs the server in an empty folder without
   } finally {
     await stop()
   }
-}, 300_000)
+}, 1_200_000)
 
 /** Installs without the registry: unpacks the package beside the packages of the lock file that it needs. */
 async function unpack(archive: string, folder: string): Promise<void> {
