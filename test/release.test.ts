@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -55,6 +55,8 @@ describe.runIf(isTorture)('`npm run release` in a clone', () => {
     git('config', 'user.name', 'Release')
     git('config', 'user.email', 'release@example.com')
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+    // `.gitignore` means the folder, not a link.
+    writeFileSync(join(folder, '.git/info/exclude'), 'node_modules\n')
     const release = (...args: string[]) =>
       spawnSync(process.execPath, ['scripts/release.mjs', ...args], { cwd: folder, encoding: 'utf8' })
     const read = (name: string) => readFileSync(join(folder, name), 'utf8')
