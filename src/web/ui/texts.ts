@@ -2,6 +2,7 @@ import { defineTexts } from '../lib/i18n.ts'
 
 /** Texts that parts of the interface share. Sentences of a single screen are in the folder of that screen. */
 export const texts = defineTexts({
+  aboutPage: ['页面说明', 'About this page'],
   actions: ['操作', 'Actions'],
   apply: ['应用', 'Apply'],
   cancel: ['取消', 'Cancel'],
