@@ -70,9 +70,9 @@ function badValues(key: OptionKey): readonly string[] {
       return ['javascript:alert(1)', 'ftp://option.example', 'x'.repeat(200_001)]
     case 'select':
       return ['', 'no-such-choice']
-    case 'json':
     case 'ratio-map':
     case 'text-map':
+    case 'header-lists':
     case 'group-limits':
     case 'group-counts':
       return ['', '{', 'null', '7', '{"__proto__":{"x":1}}']

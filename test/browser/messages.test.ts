@@ -43,13 +43,11 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
 
   it('settings that were not changed, or hold no JSON, are not saved', async () => {
     const { page, problems } = await stage.open('root', { language })
-    await go(page, '/setting?tab=operation')
+    await go(page, '/setting?tab=operation&section=groups')
     const groups = page.getByRole('region', { name: words.groups })
     expect(await groups.getByRole('link', { name: words.toPrices }).getAttribute('href')).toBe('/setting?tab=prices')
     const save = page.getByRole('main').getByRole('button', { name: words.save, exact: true })
-    await save.click()
-    await readMessage(page, language, words.nothingChanged)
-
+    expect(await save.count()).toBe(0)
     await groups.getByRole('radiogroup', { name: words.usableGroups }).getByText('JSON').click()
     const usable = groups.getByRole('textbox', { name: words.usableGroups })
     const before = await usable.inputValue()
@@ -78,7 +76,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
     await put({ ...before, retired: 3 })
     await addChannel(server, { url: stage.upstream.url, models: models.good, group: 'retired' })
     const { page, problems } = await stage.open('root', { language })
-    await go(page, '/setting?tab=operation')
+    await go(page, '/setting?tab=operation&section=groups')
     const groups = page.getByRole('region', { name: words.groups })
     await groups.getByRole('radiogroup', { name: words.groupRatio }).getByText('JSON').click()
     await groups.getByRole('textbox', { name: words.groupRatio }).fill(JSON.stringify(before))
@@ -215,7 +213,7 @@ describe.each(looks(['zh', 'en'] as const))('in %s', (language) => {
 
 it('password login is turned off only after confirmation', async () => {
   const { page, problems } = await stage.open('root', { language: 'zh' })
-  await go(page, '/setting?tab=system')
+  await go(page, '/setting?tab=system&section=login')
   const login = page.getByRole('region', { name: '配置登录注册' })
   const passwords = login.getByRole('switch', { name: /^允许通过密码进行登录/ })
   await passwords.press('Space')
@@ -268,7 +266,6 @@ function wordsOf(language: Language) {
     usableGroups: pick('用户可选分组', 'User-selectable groups'),
     save: pick('保存', 'Save'),
     saved: pick('保存成功', 'Saved'),
-    nothingChanged: pick('你似乎并没有修改什么', 'You seem to have changed nothing'),
     invalidJson: pick('不是合法的 JSON 字符串', 'Not a valid JSON string'),
     checkInput: pick('请检查输入', 'Check your input'),
     submit: pick('提交', 'Submit'),

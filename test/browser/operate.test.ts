@@ -308,7 +308,8 @@ it('one bar saves the settings of all tabs, dots mark tabs with changes, and a m
   const { page, problems } = await stage.open('root', { language: 'en' })
   await go(page, '/setting?tab=other')
   const bar = page.getByRole('region', { name: 'Unsaved changes' })
-  await bar.getByText('No unsaved changes').waitFor()
+  await page.getByRole('textbox', { name: 'System name' }).waitFor()
+  expect(await bar.count()).toBe(0)
   await page.getByRole('textbox', { name: 'System name' }).fill('Renamed')
   await bar.getByText('1 change', { exact: true }).waitFor()
   await page.getByRole('tab', { name: 'Operation' }).click()
@@ -331,6 +332,89 @@ it('one bar saves the settings of all tabs, dots mark tabs with changes, and a m
   await retries.fill('3')
   await bar.getByRole('button', { name: 'Discard' }).click()
   expect(await retries.inputValue()).toBe('4 retries')
+  expect(await bar.count()).toBe(0)
+  expect(problems).toEqual([])
+})
+
+const pageWords = inBothLanguages({
+  sections: ['设置分区', 'Sections'],
+  chats: ['聊天设置', 'Chat settings'],
+  quota: ['额度设置', 'Quota settings'],
+  search: ['搜索全部设置项', 'Search all settings'],
+  port: ['SMTP 端口', 'SMTP port'],
+})
+
+it.each(
+  looks([
+    ['zh', 'light', 1440],
+    ['en', 'dark', 390],
+    ['en', 'light', 1440],
+    ['zh', 'dark', 390],
+  ] as const),
+)('long tabs of settings show a section at a time, named by the address (%s, %s, %i)', async (language, scheme, width) => {
+  const say = pageWords[language]
+  const { page, problems } = await stage.open('root', { language, scheme, width })
+  const cards = page.locator('main [data-field]')
+  await go(page, '/setting?tab=operation')
+  await cards.first().waitFor()
+  for (const tab of ['operation', 'system', 'models']) {
+    await go(page, `/setting?tab=${tab}`)
+    await cards.first().waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(2200)
+  }
+
+  await go(page, '/setting?tab=operation')
+  if (width === 390) {
+    await page.getByRole('combobox', { name: say.sections }).click()
+    await page.getByRole('option', { name: say.quota, exact: true }).click()
+  } else {
+    const list = page.getByRole('navigation', { name: say.sections })
+    await list.getByRole('link', { name: say.quota, exact: true }).click()
+    await list.locator('[aria-current=page]', { hasText: say.quota }).waitFor()
+  }
+  await page.waitForURL('**/setting?tab=operation&section=quota')
+  await page.getByRole('region', { name: say.quota }).waitFor()
+  await expectFit(page, language)
+  await page.reload()
+  await page.getByRole('region', { name: say.quota }).waitFor()
+  await page.goBack()
+  await page.waitForURL('**/setting?tab=operation')
+
+  // A search lists settings of all tabs; the page of the chosen one opens with its field marked.
+  await page.getByRole('searchbox', { name: say.search }).fill('SMTPPort')
+  await page.getByRole('link', { name: say.port }).waitFor()
+  await expectFit(page, language)
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/setting?tab=system&section=smtp#SMTPPort')
+  await page.locator('[data-field=SMTPPort][data-pointed-at]').waitFor()
+  expect(await page.getByRole('searchbox', { name: say.search }).inputValue()).toBe('')
+
+  // Links of older versions name only the section, or the setting, in the hash.
+  for (const hash of ['chats', 'Chats']) {
+    await go(page, `/setting?tab=operation#${hash}`)
+    await page.locator('[data-field=Chats]').waitFor()
+  }
+  expect(problems).toEqual([])
+})
+
+it('headers of Claude models and versions of Gemini models are rows', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en' })
+  await go(page, '/setting?tab=models&section=claude')
+  const headers = page.locator('[data-field="claude.model_headers_settings"]')
+  await headers.getByRole('button', { name: 'Add row' }).click()
+  await headers.getByRole('textbox', { name: 'Model (row 1)' }).fill('claude-test')
+  await headers.getByRole('textbox', { name: 'Header (row 1)' }).fill('anthropic-beta')
+  await headers.getByRole('textbox', { name: 'Value (row 1)' }).fill('context-1m')
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Gemini settings' }).click()
+  const versions = page.locator('[data-field="gemini.version_settings"]')
+  await versions.getByRole('textbox', { name: 'Value: gemini-1.0-pro' }).fill('v1beta')
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Claude settings unsaved' }).waitFor()
+  await expectFit(page, 'en')
+  await page.getByRole('region', { name: 'Unsaved changes' }).getByRole('button', { name: 'Save' }).click()
+  await readMessage(page, 'en', 'Saved')
+  const { current } = stage.server.app.options
+  expect(current['claude.model_headers_settings']).toEqual({ 'claude-test': { 'anthropic-beta': ['context-1m'] } })
+  expect(current['gemini.version_settings']).toEqual({ default: 'v1beta', 'gemini-1.0-pro': 'v1beta' })
   expect(problems).toEqual([])
 })
 

@@ -25,7 +25,7 @@ export const claude = section(
     'claude.model_headers_settings': option({
       default: {},
       schema: map(headers),
-      widget: 'json',
+      widget: 'header-lists',
       label: { zh: 'Claude请求头覆盖', en: 'Claude request headers' },
       help: {
         zh: '模型 → 请求头 → 值的列表；为该模型的请求附加这些请求头。',

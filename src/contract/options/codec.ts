@@ -64,7 +64,9 @@ function kindOf({ widget }: Option): 'boolean' | 'number' | 'json' | 'text' {
   return jsonWidgets.has(widget) ? 'json' : 'text'
 }
 
-const jsonWidgets: ReadonlySet<string> = new Set(['json', 'ratio-map', 'text-map', 'chats', 'group-limits', 'group-counts'])
+const jsonWidgets: ReadonlySet<string> = new Set([
+  ...['ratio-map', 'text-map', 'header-lists', 'chats', 'group-limits', 'group-counts'],
+])
 
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 

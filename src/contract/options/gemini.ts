@@ -16,7 +16,7 @@ export const gemini = section(
     'gemini.safety_settings': option({
       default: { default: 'OFF', HARM_CATEGORY_CIVIC_INTEGRITY: 'BLOCK_NONE' },
       schema: mapWithDefault(threshold, 'OFF'),
-      widget: 'json',
+      widget: 'text-map',
       label: { zh: 'Gemini安全设置', en: 'Gemini safety settings' },
       help: {
         zh: '安全类别到阈值的映射，default 为默认值。',
@@ -26,7 +26,7 @@ export const gemini = section(
     'gemini.version_settings': option({
       default: { default: 'v1beta', 'gemini-1.0-pro': 'v1' },
       schema: mapWithDefault(apiVersion, 'v1beta'),
-      widget: 'json',
+      widget: 'text-map',
       label: { zh: 'Gemini版本设置', en: 'Gemini API version' },
       help: {
         zh: '上游模型到接口版本的映射，default 为默认值。',

@@ -2,6 +2,7 @@ import { defineTexts } from '../lib/i18n.ts'
 
 /** Texts that parts of the interface share. Sentences of a single screen are in the folder of that screen. */
 export const texts = defineTexts({
+  aboutPage: ['页面说明', 'About this page'],
   actions: ['操作', 'Actions'],
   apply: ['应用', 'Apply'],
   cancel: ['取消', 'Cancel'],
@@ -60,6 +61,10 @@ export const texts = defineTexts({
   ratioRemove: ['删除“{name}”', 'Remove “{name}”'],
   ratioTwice: ['名称重复', 'Duplicate name'],
   ratioValue: ['数值', 'Value'],
+  headerModel: ['模型', 'Model'],
+  headerName: ['请求头', 'Header'],
+  headerValue: ['值', 'Value'],
+  headerOf: ['{name}（第 {index} 行）', '{name} (row {index})'],
   reset: ['重置', 'Reset'],
   retry: ['重试', 'Try again'],
   reload: ['刷新页面', 'Reload the page'],

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { logType } from '../../../contract/entities/log.ts'
 import { useText } from '../../lib/i18n.ts'
+import { useNarrow } from '../../lib/narrow.ts'
 import { invalidate } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { formatTime, startOfDay } from '../../lib/times.ts'
@@ -28,6 +29,7 @@ export function Screen() {
   const say = useText(texts)
   const client = useQueryClient()
   const isAdmin = useMay('admin')
+  const narrow = useNarrow()
   const [live, setLive] = useState(false)
   const state = useLogState()
   const filter = filterOf(state.asked, isAdmin)
@@ -43,6 +45,21 @@ export function Screen() {
   }
   const showFailed = (on: boolean) => state.change({ page: 1, type: on ? logType.error : 0, status: '', code: '' })
   const refresh = () => invalidate(client, ['GET /api/log/', 'GET /api/log/self', 'GET /api/log/stat', 'GET /api/log/self/stat'])
+
+  const statistics = <Statistics isAdmin={isAdmin} filter={filter} every={every} />
+  const switches = (
+    <>
+      <Switch
+        mr="xs"
+        label={say('failedOnly')}
+        checked={state.asked.type === logType.error}
+        onChange={(event) => showFailed(event.currentTarget.checked)}
+      />
+      <Tooltip label={say('liveHint')}>
+        <Switch label={say('live')} checked={live} onChange={(event) => follow(event.currentTarget.checked)} />
+      </Tooltip>
+    </>
+  )
 
   return (
     <ListFrame
@@ -72,18 +89,11 @@ export function Screen() {
           </Button>
         ),
       }}
+      tools={narrow && switches}
       actions={
         <div className={styles.head}>
-          <Statistics isAdmin={isAdmin} filter={filter} every={every} />
-          <Switch
-            mr="xs"
-            label={say('failedOnly')}
-            checked={state.asked.type === logType.error}
-            onChange={(event) => showFailed(event.currentTarget.checked)}
-          />
-          <Tooltip label={say('liveHint')}>
-            <Switch label={say('live')} checked={live} onChange={(event) => follow(event.currentTarget.checked)} />
-          </Tooltip>
+          {!narrow && statistics}
+          {!narrow && switches}
           <Tooltip label={say('refresh')}>
             <ActionIcon variant="default" size={36} aria-label={say('refresh')} onClick={() => void refresh()}>
               <IconRefresh size={17} stroke={1.6} />
@@ -100,6 +110,7 @@ export function Screen() {
         </div>
       }
     >
+      {narrow && statistics}
       {searchedTo > 0 && (
         <Box mb="sm">
           <Notice

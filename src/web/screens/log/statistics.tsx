@@ -5,6 +5,7 @@ import { read } from '../../lib/query.ts'
 import { Facts } from '../../ui/page/facts.tsx'
 import { QuotaText } from '../../ui/view/quota-text.tsx'
 import type { LogFilter } from './filters.ts'
+import styles from './log.module.css'
 import { texts } from './texts.ts'
 
 interface StatisticsProps {
@@ -23,12 +24,14 @@ export function Statistics({ isAdmin, filter, every }: StatisticsProps) {
     <span title={hint}>{count === undefined ? '–' : formatNumber(count)}</span>
   )
   return (
-    <Facts
-      facts={[
-        { label: say('consumed'), value: data ? <QuotaText units={data.quota} /> : '–' },
-        { label: say('rpm'), value: pace(data?.rpm, say('rpmHint')) },
-        { label: say('tpm'), value: pace(data?.tpm, say('tpmHint')) },
-      ]}
-    />
+    <div className={styles.statistics}>
+      <Facts
+        facts={[
+          { label: say('consumed'), value: data ? <QuotaText units={data.quota} /> : '–' },
+          { label: say('rpm'), value: pace(data?.rpm, say('rpmHint')) },
+          { label: say('tpm'), value: pace(data?.tpm, say('tpmHint')) },
+        ]}
+      />
+    </div>
   )
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { OptionTab } from './tabs.ts'
+import type { Place } from '../../../contract/options/define.ts'
 
 /** Texts of options, by key. */
 export type FieldValues = Readonly<Record<string, string>>
@@ -8,25 +8,29 @@ export type FieldValues = Readonly<Record<string, string>>
 export interface Drafts {
   readonly values: FieldValues
   readonly errors: FieldValues
-  /** The tabs that have drafts. */
+  /** The tabs and the sections that have drafts. */
   readonly tabs: ReadonlySet<string>
-  readonly set: (key: string, value: string | undefined, tab: OptionTab) => void
+  readonly sections: ReadonlySet<string>
+  readonly set: (key: string, value: string | undefined, place: Place) => void
   readonly drop: (keys: readonly string[]) => void
   readonly setErrors: (errors: FieldValues) => void
 }
 
 export function useDrafts(): Drafts {
   const [values, setValues] = useState<FieldValues>({})
-  const [tabs, setTabs] = useState<Readonly<Record<string, OptionTab>>>({})
+  const [places, setPlaces] = useState<Readonly<Record<string, Place>>>({})
   const [errors, setErrors] = useState<FieldValues>({})
+
+  const changed = Object.keys(values).flatMap((key) => places[key] ?? [])
 
   return {
     values,
     errors,
-    tabs: new Set(Object.keys(values).map((key) => tabs[key] ?? '')),
-    set: (key, value, tab) => {
+    tabs: new Set(changed.map(({ tab }) => tab)),
+    sections: new Set(changed.map(({ name }) => name)),
+    set: (key, value, place) => {
       setValues((old) => (value === undefined ? without(old, [key]) : { ...old, [key]: value }))
-      setTabs((old) => ({ ...old, [key]: tab }))
+      setPlaces((old) => ({ ...old, [key]: place }))
       setErrors((old) => without(old, [key]))
     },
     drop: (keys) => {

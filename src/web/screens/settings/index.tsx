@@ -22,7 +22,7 @@ export function Settings({ personal }: { personal: ReactNode }) {
   const say = useText(texts)
   const mayWriteOptions = useMay('admin')
   const isRoot = useMay('root')
-  const { values, change } = useUrlState({ tab: 'personal' })
+  const { values, change } = useUrlState({ tab: 'personal', section: '' })
   const drafts = useDrafts()
   useLeaveGuard(drafts.tabs.size > 0)
   const offered = tabs.filter(({ value }) => value !== 'audit' || isRoot)
@@ -48,7 +48,7 @@ export function Settings({ personal }: { personal: ReactNode }) {
             mark: drafts.tabs.has(value) ? say('changed') : undefined,
           }))}
           value={open}
-          onChange={(tab) => change({ tab })}
+          onChange={(tab) => change({ tab, section: '' })}
         >
           {content}
         </PageTabs>

@@ -10,6 +10,7 @@ import { useMay } from '../../lib/session.ts'
 import { FieldsForm } from '../../ui/form/fields-form.tsx'
 import { Panel } from '../../ui/page/panel.tsx'
 import { HintTag } from '../../ui/view/status-tag.tsx'
+import { ChangedMark } from './changed-mark.tsx'
 import type { Drafts, FieldValues } from './drafts.ts'
 import { ResetRatios } from './reset-ratios.tsx'
 import styles from './settings.module.css'
@@ -51,10 +52,10 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
     const draft = drafts.values[key]
     return {
       value: inputValue(options[key]?.widget, draft ?? saved[key] ?? ''),
-      onChange: (value: unknown) => drafts.set(key, String(value) === saved[key] ? undefined : String(value), place.tab),
+      onChange: (value: unknown) => drafts.set(key, String(value) === saved[key] ? undefined : String(value), place),
       error: drafts.errors[key],
       disabled: isLocked(key),
-      mark: draft !== undefined && <span className={styles.mark} title={say('changed')} role="img" aria-label={say('changed')} />,
+      mark: draft !== undefined && <ChangedMark />,
     }
   }
 
@@ -65,7 +66,7 @@ export function OptionSection({ section, saved, secrets, drafts }: OptionSection
           field={option}
           isSet={secrets[key] === true}
           draft={drafts.values[key]}
-          onChange={(value) => drafts.set(key, value, place.tab)}
+          onChange={(value) => drafts.set(key, value, place)}
           error={drafts.errors[key]}
           disabled={isLocked(key)}
         />

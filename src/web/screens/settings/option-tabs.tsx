@@ -1,22 +1,24 @@
 import { Skeleton, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Fragment, lazy, Suspense, useState } from 'react'
-import type { Section } from '../../../contract/options/define.ts'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, Fragment, lazy, Suspense, useState } from 'react'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { SearchInput } from '../../ui/form/search-input.tsx'
-import { Empty } from '../../ui/page/empty.tsx'
 import { ErrorView } from '../../ui/page/error-view.tsx'
 import type { Drafts } from './drafts.ts'
+import { addressOf, FoundSettings, findSettings } from './found-settings.tsx'
 import { OptionSection } from './option-section.tsx'
 import { SaveBar } from './save-bar.tsx'
+import { SectionList } from './section-list.tsx'
 import styles from './settings.module.css'
 import { SystemCard } from './system-card.tsx'
 import type { OptionTab } from './tabs.ts'
 import { texts } from './texts.ts'
 import { useScrollTarget } from './use-scroll-target.ts'
-import { useSections } from './use-sections.ts'
+import { useAllSections, useSections } from './use-sections.ts'
+import { useShownSections } from './use-shown-sections.ts'
 
 const NewerPrices = lazy(async () => ({ default: (await import('./prices/newer-prices.tsx')).NewerPrices }))
 const PriceProposals = lazy(async () => ({ default: (await import('./prices/price-proposals.tsx')).PriceProposals }))
@@ -28,75 +30,73 @@ export function OptionTabs({ tab, drafts }: { tab: OptionTab; drafts: Drafts }) 
   const isRoot = useMay('root')
   const [search, setSearch] = useState('')
   const isSearch = search.trim() !== ''
-  const sections = useSections(tab, isSearch)
+  const sections = useSections(tab)
+  const all = useAllSections(isSearch)
   const options = useQuery(read('GET /api/option/'))
   const secrets = useQuery(read('GET /api/option/secrets'))
-  const area = useScrollTarget(sections.data !== undefined && options.data !== undefined && secrets.data !== undefined)
+  const navigate = useNavigate()
+  const { shown, open } = useShownSections(sections.data ?? [])
+  const isDrawn = !isSearch && sections.data !== undefined && options.data !== undefined && secrets.data !== undefined
+  const area = useScrollTarget(isDrawn, open)
 
-  // The search field stays while the other tabs are being loaded.
-  if ((sections.isPending && !isSearch) || options.isPending || secrets.isPending) return <Waiting />
+  if (sections.isPending || options.isPending || secrets.isPending) return <Waiting />
   const failed = [sections, options, secrets].filter(({ error }) => error)
   if (!options.data || !secrets.data || sections.error) {
     return <ErrorView error={failed[0]?.error} onRetry={() => void Promise.all(failed.map((query) => query.refetch()))} />
   }
-  const declared = sections.data ?? []
-  const shown = isSearch ? matching(declared, search) : declared
   const saved = Object.fromEntries(options.data.map(({ key, value }) => [key, value]))
+  const found = findSettings(all.data ?? [], search)
+
+  function openFirst(event: FormEvent): void {
+    event.preventDefault()
+    const [first] = found
+    if (!isSearch || !first) return
+    setSearch('')
+    void navigate(addressOf(first))
+  }
+
+  const listed = sections.data.flatMap(({ place }) => [
+    { name: place.name, label: local(place.label), isChanged: drafts.sections.has(place.name) },
+    ...(place.name === 'prices' ? [{ name: 'public-prices', label: say('publicPrices'), isChanged: false }] : []),
+  ])
 
   return (
     <div ref={area} className={styles.columns}>
       <div className={styles.side}>
-        <SearchInput label={say('search')} value={search} onChange={setSearch} />
-        <nav className={styles.anchors} aria-label={say('sections')}>
-          {shown.map(({ place }) => (
-            <Fragment key={place.name}>
-              <a href={`#${place.name}`} className={styles.anchor}>
-                {local(place.label)}
-              </a>
-              {place.name === 'prices' && (
-                <a href="#public-prices" className={styles.anchor}>
-                  {say('publicPrices')}
-                </a>
-              )}
-            </Fragment>
-          ))}
-        </nav>
+        <form onSubmit={openFirst}>
+          <SearchInput label={say('search')} value={search} onChange={setSearch} />
+        </form>
+        {!isSearch && <SectionList sections={listed} open={open} />}
       </div>
       <Stack gap="lg" className={styles.cards ?? ''}>
-        {shown.length === 0 && !sections.isPending && <Empty title={say('searchEmpty')} />}
-        {shown.map((section) => (
-          <Fragment key={section.place.name}>
-            <OptionSection section={section} saved={saved} secrets={secrets.data} drafts={drafts} />
-            {section.place.name === 'price-updates' && isRoot && (
-              <Suspense fallback={<Skeleton height={120} radius="lg" />}>
-                <NewerPrices />
-              </Suspense>
-            )}
-            {section.place.name === 'prices' && (
-              <div id="public-prices" className={styles.anchored}>
-                <Suspense fallback={<Skeleton height={120} radius="lg" />}>
-                  <PriceProposals hasDrafts={Object.keys(section.options).some((key) => drafts.values[key] !== undefined)} />
-                </Suspense>
-              </div>
-            )}
-          </Fragment>
-        ))}
-        {tab === 'other' && search === '' && <SystemCard />}
-        {shown.length > 0 && <SaveBar drafts={drafts} />}
+        {isSearch ? (
+          all.data && <FoundSettings found={found} onOpen={() => setSearch('')} />
+        ) : (
+          <>
+            {shown.map((section) => (
+              <Fragment key={section.place.name}>
+                <OptionSection section={section} saved={saved} secrets={secrets.data} drafts={drafts} />
+                {section.place.name === 'price-updates' && isRoot && (
+                  <Suspense fallback={<Skeleton height={120} radius="lg" />}>
+                    <NewerPrices />
+                  </Suspense>
+                )}
+                {section.place.name === 'prices' && (
+                  <div id="public-prices" className={styles.anchored}>
+                    <Suspense fallback={<Skeleton height={120} radius="lg" />}>
+                      <PriceProposals hasDrafts={Object.keys(section.options).some((key) => drafts.values[key] !== undefined)} />
+                    </Suspense>
+                  </div>
+                )}
+              </Fragment>
+            ))}
+            {tab === 'other' && <SystemCard />}
+          </>
+        )}
+        <SaveBar drafts={drafts} />
       </Stack>
     </div>
   )
-}
-
-/** Sections with only the options that match a search, by their texts in either language or their key. */
-function matching(all: readonly Section[], search: string): readonly Section[] {
-  const wanted = search.trim().toLowerCase()
-  const has = (...words: (string | undefined)[]) => words.some((word) => word?.toLowerCase().includes(wanted))
-  return all.flatMap(({ place, options }) => {
-    if (has(place.label.zh, place.label.en)) return [{ place, options }]
-    const found = Object.entries(options).filter(([key, { label, help }]) => has(key, label.zh, label.en, help?.zh, help?.en))
-    return found.length === 0 ? [] : [{ place, options: Object.fromEntries(found) }]
-  })
 }
 
 function Waiting() {

@@ -4,26 +4,27 @@ import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { toast } from '../../lib/toast.ts'
 import type { Drafts } from './drafts.ts'
-import { StickyBar } from './sticky-bar.tsx'
+import styles from './save-bar.module.css'
 import { texts } from './texts.ts'
 
-/** Saves or discards the changes of all tabs. It stays in view. */
+/** Saves or discards the changes of all tabs. It stays in view, and is there only while something is changed. */
 export function SaveBar({ drafts }: { drafts: Drafts }) {
   const say = useText(texts)
   const { save, saving } = useSave(drafts)
   const keys = Object.keys(drafts.values)
-  const dirty = keys.length > 0
+  if (keys.length === 0) return null
   return (
-    <StickyBar label={say('changes')} text={dirty ? say('changeCount', { count: keys.length }) : say('noChanges')} dirty={dirty}>
-      {dirty && (
-        <Button variant="default" onClick={() => drafts.drop(keys)} disabled={saving}>
-          {say('discard')}
-        </Button>
-      )}
-      <Button variant={dirty ? 'filled' : 'default'} onClick={() => void save()} loading={saving}>
+    <section className={styles.bar} aria-label={say('changes')}>
+      <span className={styles.text} role="status">
+        {say('changeCount', { count: keys.length })}
+      </span>
+      <Button variant="default" onClick={() => drafts.drop(keys)} disabled={saving}>
+        {say('discard')}
+      </Button>
+      <Button onClick={() => void save()} loading={saving}>
         {say('save')}
       </Button>
-    </StickyBar>
+    </section>
   )
 }
 
@@ -33,7 +34,6 @@ function useSave(drafts: Drafts): { save: () => Promise<void>; saving: boolean }
   const [saving, setSaving] = useState(false)
 
   async function save(): Promise<void> {
-    if (Object.keys(drafts.values).length === 0) return toast.warn(say('nothingChanged'))
     setSaving(true)
     try {
       // The schemas and their library are heavier than all fields together.

@@ -14,7 +14,9 @@ export const texts = defineTexts({
 
   search: ['搜索全部设置项', 'Search all settings'],
   searchEmpty: ['没有匹配的设置项', 'No matching settings'],
-  sections: ['本页分区', 'Sections of this page'],
+  sections: ['设置分区', 'Sections'],
+  found: ['找到的设置', 'Found settings'],
+  changedName: ['{name}（未保存）', '{name} (unsaved)'],
   rootOnly: ['仅超级管理员可修改', 'Super admin only'],
   rootOnlyHint: [
     '这些设置可影响账户或资金安全，只有超级管理员可以修改。',
@@ -23,7 +25,6 @@ export const texts = defineTexts({
   changed: ['未保存', 'unsaved'],
   changes: ['未保存的修改', 'Unsaved changes'],
   changeCount: ['{count} 项未保存', '{count} {count|change|changes}'],
-  noChanges: ['没有未保存的修改', 'No unsaved changes'],
   discard: ['撤销修改', 'Discard'],
   refusedNames: ['{sentence}（{names}）', '{sentence} ({names})'],
   comma: ['、', ', '],

@@ -3,16 +3,20 @@ import { type RefObject, useEffect, useRef } from 'react'
 
 const markedMs = 3000
 
-/** Scrolls to the section, or the single setting, that the hash of the address names, and highlights it for a moment. */
-export function useScrollTarget(isDrawn: boolean): RefObject<HTMLDivElement | null> {
+/**
+ * Scrolls to the section, or the single setting, that the address names, and highlights it for a moment. `open` is the section that is
+ * shown alone, at the top of the page.
+ */
+export function useScrollTarget(isDrawn: boolean, open: string | undefined): RefObject<HTMLDivElement | null> {
   const area = useRef<HTMLDivElement>(null)
   const location = useLocation()
 
   // Synchronizes the scroll position of the page, which is outside of React. Each navigation to an address scrolls, even if the
   // address stays the same.
   useEffect(() => {
-    if (!isDrawn || location.hash === '') return
-    const name = CSS.escape(location.hash)
+    const target = location.hash || (new URLSearchParams(location.searchStr).get('section') ?? '')
+    if (!isDrawn || target === '' || target === open) return
+    const name = CSS.escape(target)
     const found = area.current?.querySelector(`#${name}, [data-field="${name}"]`)
     if (!found) return
     found.scrollIntoView({ block: found.id === '' ? 'center' : 'start' })
@@ -22,7 +26,7 @@ export function useScrollTarget(isDrawn: boolean): RefObject<HTMLDivElement | nu
       clearTimeout(timer)
       found.removeAttribute('data-pointed-at')
     }
-  }, [isDrawn, location])
+  }, [isDrawn, location, open])
 
   return area
 }

@@ -11,15 +11,19 @@ const tabs: Record<OptionTab, () => Promise<{ sections: readonly Section[] }>> =
   other: () => import('../../../contract/options/tabs/other.ts'),
 }
 
-/** The declared options of a tab; the options of all tabs are loaded with the first search. */
-export function useSections(tab: OptionTab, isSearch: boolean) {
-  const kept = { staleTime: Number.POSITIVE_INFINITY, gcTime: Number.POSITIVE_INFINITY }
-  const own = useQuery({ ...kept, queryKey: ['declared options', tab], queryFn: async () => (await tabs[tab]()).sections })
-  const all = useQuery({
+const kept = { staleTime: Number.POSITIVE_INFINITY, gcTime: Number.POSITIVE_INFINITY }
+
+/** The declared options of a tab. */
+export function useSections(tab: OptionTab) {
+  return useQuery({ ...kept, queryKey: ['declared options', tab], queryFn: async () => (await tabs[tab]()).sections })
+}
+
+/** The options of all tabs, which are loaded with the first search. */
+export function useAllSections(isSearch: boolean) {
+  return useQuery({
     ...kept,
     queryKey: ['declared options'],
     queryFn: async (): Promise<readonly Section[]> => (await import('../../../contract/options/index.ts')).sections,
     enabled: isSearch,
   })
-  return isSearch ? all : own
 }

@@ -90,7 +90,7 @@ function Page({ page }: { page: StatusPage }) {
       {!page.is_public && (
         <Notice
           action={
-            <Button component={Link} to="/setting?tab=operation" variant="default" size="compact-md">
+            <Button component={Link} to="/setting?tab=operation&section=status-page" variant="default" size="compact-md">
               {say('publish')}
             </Button>
           }

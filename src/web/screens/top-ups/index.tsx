@@ -38,7 +38,7 @@ export function Screen() {
           hint: say('emptyHint'),
           icon: <IconReceipt2 />,
           action: (
-            <Button component={Link} to="/setting?tab=system" variant="default">
+            <Button component={Link} to="/setting?tab=system&section=payment" variant="default">
               {say('emptyAction')}
             </Button>
           ),

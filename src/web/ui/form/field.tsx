@@ -6,7 +6,6 @@ import { useLocal, useText } from '../../lib/i18n.ts'
 import { texts } from '../texts.ts'
 import { Choices, type Offer } from './choices.tsx'
 import { DateTimeInput } from './date-time-input.tsx'
-import { JsonInput } from './json-input.tsx'
 import { NumberField } from './number-field.tsx'
 import { PasswordField } from './password-field.tsx'
 import { RatioMap } from './ratio-map.tsx'
@@ -14,6 +13,7 @@ import { TextMap } from './text-map.tsx'
 
 // Few forms have one.
 const ChatList = lazy(async () => ({ default: (await import('./chat-list.tsx')).ChatList }))
+const HeaderLists = lazy(async () => ({ default: (await import('./header-lists.tsx')).HeaderLists }))
 const GroupLimits = lazy(async () => ({ default: (await import('./request-limits/group-limits.tsx')).GroupLimits }))
 const GroupCounts = lazy(async () => ({ default: (await import('./request-limits/group-counts.tsx')).GroupCounts }))
 
@@ -127,12 +127,16 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
           spellCheck={field.widget !== 'lines'}
         />
       )
-    case 'json':
-      return <JsonInput {...common} value={text} onChange={onChange} />
     case 'ratio-map':
       return <RatioMap {...map} />
     case 'text-map':
       return <TextMap {...map} choices={field.choices} />
+    case 'header-lists':
+      return (
+        <Suspense fallback={<Skeleton height={120} />}>
+          <HeaderLists {...map} />
+        </Suspense>
+      )
     case 'chats':
       return (
         <Suspense fallback={<Skeleton height={300} />}>

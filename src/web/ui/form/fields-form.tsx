@@ -18,8 +18,8 @@ interface FieldsFormProps {
 }
 
 const wide: ReadonlySet<string> = new Set([
-  ...['lines', 'textarea', 'markdown', 'json', 'tags'],
-  ...['ratio-map', 'text-map', 'chats', 'group-limits', 'group-counts'],
+  ...['lines', 'textarea', 'markdown', 'tags'],
+  ...['ratio-map', 'text-map', 'header-lists', 'chats', 'group-limits', 'group-counts'],
 ])
 
 /** The declared fields of a form that are shown with its values, in their order. */

@@ -1,7 +1,7 @@
-import { Button, Menu, Select, TextInput } from '@mantine/core'
+import { Button, Menu, Select, TextInput, VisuallyHidden } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal, IconFilterOff, IconPlus, IconSearch } from '@tabler/icons-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { useNarrow } from '../../lib/narrow.ts'
 import type { SearchValue } from '../../lib/search-params.ts'
@@ -31,6 +31,8 @@ export type Filter =
 
 interface ListFiltersProps {
   readonly filters: readonly Filter[]
+  /** Beside the filters. */
+  readonly tools?: ReactNode
   /** Of `useUrlState`. */
   readonly values: Readonly<Record<string, SearchValue>>
   readonly onChange: (patch: Record<string, SearchValue>) => void
@@ -38,8 +40,11 @@ interface ListFiltersProps {
   readonly filtered: boolean
 }
 
-/** The filters above a list, rendered from data; they apply immediately and are stored in the address. */
-export function ListFilters({ filters, values, onChange, onReset, filtered }: ListFiltersProps) {
+/**
+ * The filters above a list, rendered from data; they apply immediately and are stored in the address. In a narrow window they are one
+ * line: the search, and a button that opens the others.
+ */
+export function ListFilters({ filters, tools, values, onChange, onReset, filtered }: ListFiltersProps) {
   const say = useText(texts)
   const narrow = useNarrow()
   const [isOpen, setOpen] = useState(false)
@@ -63,43 +68,51 @@ export function ListFilters({ filters, values, onChange, onReset, filtered }: Li
       {say('reset')}
     </Button>
   )
-  const inSheet = narrow ? filters.filter(({ kind }) => kind !== 'search') : []
-  if (inSheet.length < sheetMin) {
+  const inSheet = filters.filter(({ kind }) => kind !== 'search')
+  const isOne = inSheet.length === filters.length && inSheet.length + (tools ? 1 : 0) <= 1
+  if (!narrow || isOne || (inSheet.length === 0 && !tools)) {
     const hidden = filters.filter(
       (filter) => 'more' in filter && filter.more && !isSet(values[nameOf(filter)]) && !added.includes(nameOf(filter)),
     )
     return (
-      <search className={styles.filters}>
-        {inputs(filters.filter((filter) => !hidden.includes(filter)))}
-        {hidden.length > 0 && <AddFilter filters={hidden} onAdd={(name) => setAdded([...added, name])} />}
-        {reset}
-      </search>
+      <>
+        {filters.length > 0 && (
+          <search className={styles.filters}>
+            {inputs(filters.filter((filter) => !hidden.includes(filter)))}
+            {hidden.length > 0 && <AddFilter filters={hidden} onAdd={(name) => setAdded([...added, name])} />}
+            {reset}
+          </search>
+        )}
+        {tools}
+      </>
     )
   }
   const set = inSheet.filter((filter) => isSet(values[nameOf(filter)]) && !('required' in filter)).length
   return (
     <search className={styles.filters}>
       {inputs(filters.filter(({ kind }) => kind === 'search'))}
-      <Button
-        variant="default"
-        leftSection={<IconAdjustmentsHorizontal size={16} />}
-        aria-haspopup="dialog"
-        onClick={() => setOpen(true)}
-      >
-        {set > 0 ? say('filtersSet', { count: set }) : say('filters')}
+      <Button variant="default" px="sm" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+        <IconAdjustmentsHorizontal size={16} />
+        <VisuallyHidden>{set > 0 ? say('filtersSet', { count: set }) : say('filters')}</VisuallyHidden>
+        {set > 0 && (
+          <span className={styles.count} aria-hidden="true">
+            {set}
+          </span>
+        )}
       </Button>
-      {reset}
       {isOpen && (
         <Suspense>
-          <FilterSheet onClose={() => setOpen(false)}>{inputs(inSheet)}</FilterSheet>
+          <FilterSheet onClose={() => setOpen(false)}>
+            {inputs(inSheet)}
+            {tools}
+            {reset}
+          </FilterSheet>
         </Suspense>
       )}
     </search>
   )
 }
 
-/** In a narrow window, this many filters or more are in a sheet, beside the search. */
-const sheetMin = 2
 /** Filters that are wider than this have a row of their own in the sheet. */
 const halfMax = 180
 

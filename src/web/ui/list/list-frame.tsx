@@ -1,6 +1,7 @@
-import { Button } from '@mantine/core'
+import { ActionIcon, Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
+import { useNarrow } from '../../lib/narrow.ts'
 import { PageHeader } from '../page/page-header.tsx'
 import { FileButton, type ListFile } from './list-file.tsx'
 import { ListTable, type ListTableProps } from './list-table.tsx'
@@ -19,6 +20,7 @@ interface ListFrameProps<Row> extends Omit<ListTableProps<Row>, 'label'> {
 
 /** A screen that is a list. */
 export function ListFrame<Row extends { readonly id: number }>(props: ListFrameProps<Row>) {
+  const narrow = useNarrow()
   const { title, description, actions, file, add, empty, children, ...table } = props
   return (
     <>
@@ -29,7 +31,7 @@ export function ListFrame<Row extends { readonly id: number }>(props: ListFrameP
           <>
             {actions}
             {file && <FileButton {...file} />}
-            {add && <AddButton {...add} />}
+            {add && <AddButton {...add} isIcon={narrow} />}
           </>
         }
       />
@@ -43,7 +45,14 @@ export function ListFrame<Row extends { readonly id: number }>(props: ListFrameP
   )
 }
 
-function AddButton({ label, onClick }: { label: string; onClick: () => void }) {
+/** In the head of a narrow window it is its icon alone. */
+function AddButton({ label, isIcon = false, onClick }: { label: string; isIcon?: boolean; onClick: () => void }) {
+  if (isIcon)
+    return (
+      <ActionIcon variant="filled" color="sluice" size={36} aria-label={label} onClick={onClick}>
+        <IconPlus size={18} />
+      </ActionIcon>
+    )
   return (
     <Button leftSection={<IconPlus size={16} />} onClick={onClick}>
       {label}

@@ -50,14 +50,7 @@ export function ListTable<Row extends { readonly id: number }>(props: ListTableP
       {...(bulk && { selected: new Set(selected.keys()), onSelect: select, bulkActions: <BulkActions actions={bulk} /> })}
       rowActions={rowActions && ((row) => rowActions(row, () => forget(row.id)))}
       empty={state.filtered || state.page > 1 ? nothingMatches : empty}
-      toolbar={
-        filters.length + (tools ? 1 : 0) > 0 && (
-          <>
-            <ListFilters filters={filters} {...state} />
-            {tools}
-          </>
-        )
-      }
+      toolbar={filters.length + (tools ? 1 : 0) > 0 && <ListFilters filters={filters} tools={tools} {...state} />}
       view={{ list: name, filters, ...state }}
     />
   )

@@ -1,4 +1,5 @@
 import { NativeSelect } from '@mantine/core'
+import { IconArrowsSort } from '@tabler/icons-react'
 import { useText } from '../../lib/i18n.ts'
 import { texts } from '../texts.ts'
 import type { Column, Sort } from './listing.ts'
@@ -10,7 +11,7 @@ interface SortSelectProps<Row> {
   readonly className?: string | undefined
 }
 
-/** The sort order of a list without column headings. */
+/** The sort order of a list without column headings, as an icon. */
 export function SortSelect<Row>({ columns, sort, onSort, className }: SortSelectProps<Row>) {
   const say = useText(texts)
   const orders = columns.flatMap(({ title, sortKey: key, sortsDown }) =>
@@ -23,6 +24,8 @@ export function SortSelect<Row>({ columns, sort, onSort, className }: SortSelect
   return (
     <NativeSelect
       className={className}
+      rightSection={<IconArrowsSort size={16} />}
+      rightSectionWidth="100%"
       aria-label={say('sortBy')}
       value={String(place)}
       data={[

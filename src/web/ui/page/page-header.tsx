@@ -1,5 +1,9 @@
-import { Group, Title } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { ActionIcon, Group, Title } from '@mantine/core'
+import { IconInfoCircle } from '@tabler/icons-react'
+import { type ReactNode, useId, useState } from 'react'
+import { useText } from '../../lib/i18n.ts'
+import { useNarrow } from '../../lib/narrow.ts'
+import { texts } from '../texts.ts'
 import styles from './page-header.module.css'
 
 interface PageHeaderProps {
@@ -9,18 +13,39 @@ interface PageHeaderProps {
   readonly actions?: ReactNode
 }
 
-/** The head of every screen: its h1, a line on its purpose, and its actions. */
+/** The head of every screen: its h1, a line on its purpose, and its actions. On a narrow window the line is shown by a button. */
 export function PageHeader({ title, description, actions }: PageHeaderProps) {
+  const say = useText(texts)
+  const narrow = useNarrow()
+  const id = useId()
+  const [isShown, setShown] = useState(false)
   return (
     <header className={styles.header}>
       <div className={styles.words}>
-        <Title order={1}>{title}</Title>
-        {description && <p className={styles.description}>{description}</p>}
+        <div className={styles.title}>
+          <Title order={1}>{title}</Title>
+          {narrow && description && (
+            <ActionIcon
+              aria-label={say('aboutPage')}
+              aria-expanded={isShown}
+              aria-controls={isShown ? id : undefined}
+              onClick={() => setShown(!isShown)}
+            >
+              <IconInfoCircle size={18} stroke={1.6} />
+            </ActionIcon>
+          )}
+        </div>
+        {!narrow && description && <p className={styles.description}>{description}</p>}
       </div>
       {actions && (
-        <Group gap="xs" align="stretch">
+        <Group gap="xs" align="stretch" wrap={narrow ? 'nowrap' : 'wrap'}>
           {actions}
         </Group>
+      )}
+      {narrow && description && isShown && (
+        <p id={id} className={styles.description}>
+          {description}
+        </p>
       )}
     </header>
   )
