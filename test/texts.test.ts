@@ -1,15 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { alertSilenceFields } from '../src/contract/entities/alert.ts'
+import { alertRuleFields, alertRuleIds, alertSilenceFields } from '../src/contract/entities/alert.ts'
+import { budgetFields, budgetOverrideFields } from '../src/contract/entities/budget.ts'
+import { channelRoutingFields, channelTagFields, channelUpstreamFields } from '../src/contract/entities/channel-fields.ts'
 import { channelStatusLabels } from '../src/contract/entities/channel-status.ts'
 import { destinationFields, destinationKinds } from '../src/contract/entities/destination.ts'
 import { incidentFields, incidentUpdateFields } from '../src/contract/entities/incident.ts'
 import { ledgerKindLabels } from '../src/contract/entities/ledger-row.ts'
 import { logTypeLabels } from '../src/contract/entities/log.ts'
+import { qualityFields } from '../src/contract/entities/quality-check.ts'
 import { redemptionFields, redemptionStatusLabels } from '../src/contract/entities/redemption.ts'
 import { tokenFields, tokenStatusLabels } from '../src/contract/entities/token.ts'
 import { topUpStatusLabels } from '../src/contract/entities/top-up.ts'
-import { userStatusLabels } from '../src/contract/entities/user.ts'
+import { newUserFields, userEditFields, userStatusLabels } from '../src/contract/entities/user.ts'
 import { errors } from '../src/contract/errors.ts'
 import { sections } from '../src/contract/options/index.ts'
 import { roleLabels } from '../src/contract/roles.ts'
@@ -38,6 +41,15 @@ describe('texts that are declared once', () => {
     destinationFields,
     destinationKinds,
     alertSilenceFields,
+    alertRuleFields: alertRuleIds.map(alertRuleFields),
+    budgetFields,
+    budgetOverrideFields,
+    channelRoutingFields,
+    channelTagFields: [channelTagFields(true), channelTagFields(false)],
+    channelUpstreamFields,
+    newUserFields,
+    userEditFields,
+    qualityFields,
     providers,
     jobs,
   }

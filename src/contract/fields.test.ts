@@ -22,6 +22,7 @@ it('a required field is reported with its own text, if it is shown and blank', (
   expect(faultsOf({ kind: 'planned', title: 'a', until: undefined })).toEqual({ until: 'Enter a time' })
   expect(faultsOf({ kind: 'planned', title: 'a', until: Number.NaN })).toEqual({ until: 'Enter a time' })
   expect(faultsOf({ kind: 'planned', title: 'a', until: 0 })).toEqual({})
+  expect(faultsOf({ kind: 'open', title: [] })).toEqual({ title: 'Enter a title' })
 })
 
 it('the form of a saved entity has all fields but those of a new one, in the same order', () => {

@@ -3,12 +3,14 @@ import type { Unit } from './units.ts'
 
 /**
  * The closed set of form widgets. A form is a table of fields, and one component draws each of them. `amount` is a whole number,
- * `identifier` a text that is no prose, `choices` several names of a list, `tags` typed names, `time` a moment in unix seconds.
+ * `whole` one of few digits, `identifier` a text that is no prose, `choices` several names of a list, `tags` typed names, `time` a
+ * moment in unix seconds.
  */
 export type Widget =
   | 'switch'
   | 'number'
   | 'amount'
+  | 'whole'
   | 'text'
   | 'identifier'
   | 'secret'
@@ -42,7 +44,9 @@ export interface Field {
   readonly choices?: readonly Choice[]
   /** It must not be blank; the text is the form's error for that. */
   readonly required?: Text | true
-  /** The greatest number of characters, or of values. */
+  /** The smallest number; that of `whole` is 0 unless it is declared. */
+  readonly min?: number
+  /** The greatest number, or number of characters or of values. */
   readonly max?: number
   /** The height of a text of several lines, in lines. */
   readonly rows?: readonly [min: number, max: number]
@@ -50,10 +54,12 @@ export interface Field {
   readonly when?: Readonly<Record<string, readonly unknown[]>>
   /** It is a field of the form of a new entity only. */
   readonly onlyNew?: true
+  /** It stands beside another short one where there is room. */
+  readonly short?: true
 }
 
 /** The place of what the form draws itself. */
-export interface Own {
+export interface Own extends Pick<Field, 'short'> {
   readonly widget: 'own'
 }
 
@@ -76,13 +82,18 @@ export function isShown({ when = {} }: Field, values: object): boolean {
   return Object.entries(when).every(([name, among]) => among.includes(Reflect.get(values, name)))
 }
 
-/** The errors at the required fields that are shown and blank, which NaN is for a text that is no time. */
+/** The errors at the required fields that are shown and blank. */
 export function blankFaults(fields: Fields, values: object, say: (text: Text) => string): Record<string, string> {
   const faults = Object.entries(fields).flatMap(([name, field]) => {
     if (field.widget === 'own' || typeof field.required !== 'object' || !isShown(field, values)) return []
     const value: unknown = Reflect.get(values, name)
-    const isBlank = value === undefined || Number.isNaN(value) || (typeof value === 'string' && value.trim() === '')
-    return isBlank ? [[name, say(field.required)] as const] : []
+    return isBlank(value) ? [[name, say(field.required)] as const] : []
   })
   return Object.fromEntries(faults)
+}
+
+/** NaN is a text that is no time. */
+function isBlank(value: unknown): boolean {
+  if (typeof value === 'string') return value.trim() === ''
+  return value === undefined || Number.isNaN(value) || (Array.isArray(value) && value.length === 0)
 }

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { type Budget, budgetInput } from '../../src/contract/entities/budget.ts'
+import { type Budget, budgetInput, budgetLimits } from '../../src/contract/entities/budget.ts'
 import { role } from '../../src/contract/roles.ts'
 import { createBudget, deleteBudget, listBudgets } from '../../src/server/gateway/limits/manage-budgets.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
@@ -263,6 +263,9 @@ eachDatabase('budgets', (_fresh, kind) => {
     expect(await listed(eve)).toEqual([])
     expect((await listed(admin)).map(({ id }) => id)).toEqual([own.id, byAdmin.id])
     expect(await codes(ada, `DELETE /api/budget/${own.id}`)).toBe('ok')
+    const room = budgetLimits.ofTokenMax - 1
+    const added = await Promise.all(Array.from({ length: room + 3 }, () => codes(ada, 'POST /api/budget/', of('token', subject))))
+    expect(added.filter((code) => code === 'budgets_too_many')).toHaveLength(3)
     const { items } = await server.call<{ items: { action: string }[] }>('GET /api/audit/?search=budget')
     expect(items.map(({ action }) => action)).toEqual(['budget.create'])
   })

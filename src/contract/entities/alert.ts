@@ -1,10 +1,23 @@
 import { z } from 'zod'
-import type { FieldsOf } from '../fields.ts'
+import type { Field, Fields, FieldsOf } from '../fields.ts'
 import type { Text } from '../text.ts'
 
 /** The rules of alerts. Each is declared here once, with its texts and parameters; `server/watch/alerts` defines how it is measured. */
 
 export type AlertUnit = 'percent' | 'seconds' | 'minutes' | 'hours' | 'usd' | 'days' | 'count' | 'calls' | 'times'
+
+/** What stands behind a number of each unit. */
+export const alertUnitLabels: Readonly<Record<AlertUnit, Text>> = {
+  percent: { zh: '%', en: '%' },
+  seconds: { zh: '秒', en: 's' },
+  minutes: { zh: '分钟', en: 'min' },
+  hours: { zh: '小时', en: 'h' },
+  usd: { zh: '美元', en: 'USD' },
+  days: { zh: '天', en: 'days' },
+  count: { zh: '个', en: 'items' },
+  calls: { zh: '次调用', en: 'calls' },
+  times: { zh: '倍', en: '×' },
+}
 
 export interface AlertParam {
   readonly name: string
@@ -390,6 +403,36 @@ export const alertRuleInput = z.object({
   notify_recovery: z.boolean(),
 })
 export type AlertRuleInput = z.output<typeof alertRuleInput>
+
+/** The form of a rule; its parameters are the fields `params.` and their names. */
+export function alertRuleFields(rule: AlertRuleId): Fields {
+  const { help, params, subject } = alertRuleText(rule)
+  const paramFields = params.map(({ name, label, unit, min, max }): [string, Field] => [
+    `params.${name}`,
+    { widget: 'number', label, unit: alertUnitLabels[unit], min, max },
+  ])
+  return {
+    enabled: { widget: 'switch', label: { zh: '启用规则', en: 'Enable rule' }, help },
+    ...Object.fromEntries(paramFields),
+    ...(subject === 'site' ? {} : { scope: scopeField }),
+    destinations: {
+      widget: 'choices',
+      label: { zh: '通知目标', en: 'Destinations' },
+      help: { zh: '留空则只记录历史。', en: 'Leave blank to only record alerts in the history.' },
+    },
+    repeat_seconds: { widget: 'select', label: { zh: '重复提醒', en: 'Remind again' } },
+    notify_recovery: { widget: 'switch', label: { zh: '恢复时通知', en: 'Notify when resolved' } },
+  } satisfies FieldsOf<AlertRuleInput>
+}
+
+const scopeField: Field = {
+  widget: 'tags',
+  label: { zh: '范围', en: 'Scope' },
+  help: {
+    zh: '渠道或用户的 ID、名称，模型或任务的名称；留空为全部。',
+    en: 'IDs or names of channels or users, or names of models or jobs. Leave blank for all.',
+  },
+}
 
 /** Something that a rule has found: it fires until `resolved_at`. */
 export const alert = z.object({

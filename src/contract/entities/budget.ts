@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import type { Fields, FieldsOf } from '../fields.ts'
 import { nameText } from '../name-text.ts'
 import type { Text } from '../text.ts'
+import { units } from '../units.ts'
 import { limitSecondsMax } from './request-limit.ts'
 
 /** Whose calls a budget counts. */
@@ -99,5 +101,44 @@ export const budgetChange = z.object({
 })
 export type BudgetChange = z.output<typeof budgetChange>
 
+const amountField = {
+  widget: 'number',
+  label: { zh: '金额', en: 'Amount' },
+  unit: units.quota,
+  min: 0,
+  required: { zh: '请输入金额', en: 'Enter an amount' },
+} as const
+
+/** `window` is a period, or a sliding one of some length: their choices are those of the form. */
+export const budgetFields = {
+  amount: amountField,
+  window: { widget: 'own' },
+  is_hard: {
+    widget: 'switch',
+    label: { zh: '用尽后拒绝请求', en: 'Refuse calls when the budget is used up' },
+    help: { zh: '关闭后只计数和提醒，不拒绝请求。', en: 'If off, the budget only tracks spending and sends notifications.' },
+  },
+  shares: {
+    widget: 'tags',
+    label: { zh: '提醒比例', en: 'Notify at' },
+    help: {
+      zh: '达到所选比例时提醒，每个周期每个比例一次。',
+      en: 'Sends a notification when this share of the budget is used, once per period.',
+    },
+    max: budgetLimits.sharesMax,
+  },
+  name: {
+    widget: 'text',
+    label: { zh: '名称', en: 'Name' },
+    placeholder: { zh: '可选', en: 'Optional' },
+    max: budgetLimits.nameLengthMax,
+  },
+} satisfies FieldsOf<BudgetChange & { window: string }>
+
 /** Another amount for the current window and those after it, `windows` in total; 0 windows end an override. */
 export const budgetOverride = z.object({ amount, windows: z.int().min(0).max(budgetLimits.windowsMax) })
+
+export const budgetOverrideFields = {
+  amount: amountField,
+  windows: { widget: 'whole', label: { zh: '周期数（0 表示立即结束）', en: 'Number of periods (0 to end it now)' } },
+} satisfies Fields

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Fields, FieldsOf } from '../fields.ts'
 import { nameText } from '../name-text.ts'
 import type { Text } from '../text.ts'
 
@@ -9,6 +10,7 @@ import type { Text } from '../text.ts'
 
 export const qualityLimits = {
   checksMax: 100,
+  nameLengthMax: 60,
   modelsMax: 20,
   channelsMax: 200,
   expectationsMax: 10,
@@ -90,7 +92,7 @@ export const qualityQuestion = z.object({
 export type QualityQuestion = z.output<typeof qualityQuestion>
 
 export const qualityCheckInput = qualityQuestion.extend({
-  name: z.string().transform(nameText).pipe(z.string().min(1).max(60)),
+  name: z.string().transform(nameText).pipe(z.string().min(1).max(qualityLimits.nameLengthMax)),
   enabled: z.boolean().default(true),
   models: z.array(z.string().trim().min(1).max(200)).min(1).max(qualityLimits.modelsMax),
   /** Ids; empty for every channel that serves the model. */
@@ -106,6 +108,57 @@ export const qualityCheckInput = qualityQuestion.extend({
   drop: z.int().min(0).max(100).default(qualityDefaults.drop),
 })
 export type QualityCheckInput = z.output<typeof qualityCheckInput>
+
+/** The form of a check in three parts: what is asked, when, and what is made of the answers. */
+export const qualityFields = {
+  question: {
+    name: {
+      widget: 'text',
+      label: { zh: '名称', en: 'Name' },
+      required: { zh: '请填写名称', en: 'Enter a name' },
+      max: qualityLimits.nameLengthMax,
+    },
+    models: {
+      widget: 'tags',
+      label: { zh: '模型', en: 'Models' },
+      help: { zh: '用这些模型提问。', en: 'The prompt is sent to each of these models.' },
+      required: { zh: '请选择模型', en: 'Choose a model' },
+      max: qualityLimits.modelsMax,
+    },
+    channels: {
+      widget: 'choices',
+      label: { zh: '渠道', en: 'Channels' },
+      help: { zh: '留空为提供该模型的全部启用渠道。', en: 'Leave blank for every enabled channel that serves the model.' },
+    },
+    system: { widget: 'textarea', label: { zh: '系统提示词', en: 'System prompt' }, rows: [1, 8] },
+    prompt: {
+      widget: 'textarea',
+      label: { zh: '用户提示词', en: 'User prompt' },
+      required: { zh: '请填写提示词', en: 'Enter a prompt' },
+      rows: [2, 10],
+    },
+    expectations: { widget: 'own' },
+    tools: { widget: 'own' },
+  },
+  schedule: {
+    enabled: { widget: 'switch', label: { zh: '按计划运行', en: 'Run on schedule' } },
+    interval_minutes: { widget: 'select', label: { zh: '间隔', en: 'Interval' }, short: true },
+    samples: { widget: 'whole', label: { zh: '每次运行的回答数', en: 'Answers per run' }, min: 1, short: true },
+    max_output_tokens: { widget: 'whole', label: { zh: '最大输出 Token 数', en: 'Maximum output tokens' }, min: 1 },
+  },
+  departure: {
+    window_runs: { widget: 'whole', label: { zh: '统计最近运行次数', en: 'Latest runs to count' }, min: 1, short: true },
+    threshold: { widget: 'whole', label: { zh: '通过率阈值（%）', en: 'Minimum pass rate (%)' }, short: true },
+    drop: {
+      widget: 'whole',
+      label: { zh: '比基线下降（百分点）', en: 'Largest drop below the baseline (points)' },
+      help: {
+        zh: '基线为更早的最多 50 次运行；0 为不比较。',
+        en: 'The baseline is the pass rate of up to 50 earlier runs. 0 turns the comparison off.',
+      },
+    },
+  },
+} satisfies Readonly<Record<string, Fields & FieldsOf<QualityCheckInput>>>
 
 /** `waiting`: too few runs to tell. `below` the threshold, or `dropped` against the baseline: the channel departs. */
 export const departedStates = ['below', 'dropped'] as const

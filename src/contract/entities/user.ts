@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Fields, FieldsOf } from '../fields.ts'
 import type { Text } from '../text.ts'
 
 export const userStatus = { active: 1, banned: 2, locked: 3 } as const
@@ -88,6 +89,40 @@ export const userEdit = z.object({
   reason: z.string().trim().max(200).optional(),
 })
 export type UserEdit = z.output<typeof userEdit>
+
+const displayNameLabel = { zh: '显示名称', en: 'Display name' }
+const passwordLabel = { zh: '密码', en: 'Password' }
+const needed = { zh: '用户名和密码不能为空！', en: 'Username and password cannot be empty' }
+const username = { widget: 'identifier', label: { zh: '用户名', en: 'Username' }, required: needed } as const
+
+export const newUserFields = {
+  username,
+  display_name: {
+    widget: 'identifier',
+    label: displayNameLabel,
+    help: { zh: '留空则与用户名相同', en: 'Defaults to the username' },
+  },
+  password: {
+    widget: 'secret',
+    label: passwordLabel,
+    help: { zh: '8 到 20 个字符，不能是常见密码', en: '8 to 20 characters. Common passwords are refused.' },
+    required: needed,
+  },
+} satisfies Fields
+
+export const userEditFields = {
+  username,
+  password: {
+    widget: 'secret',
+    label: passwordLabel,
+    help: {
+      zh: '留空则保持不变。修改后该用户会退出所有登录，并须在下次登录后修改密码。',
+      en: 'Leave blank to keep the password. A new one logs the user out of all devices and must be changed at the next login.',
+    },
+  },
+  display_name: { widget: 'identifier', label: displayNameLabel },
+  group: { widget: 'select', label: { zh: '分组', en: 'Group' } },
+} satisfies FieldsOf<UserEdit>
 
 export const manageActions = ['enable', 'disable', 'promote', 'demote', 'delete', 'sign_out', 'unlock', 'reset_factors'] as const
 export type ManageAction = (typeof manageActions)[number]

@@ -5,7 +5,7 @@ import { newClock } from '../../../../test/helpers/clock.ts'
 import { addChannel, books } from '../../../../test/helpers/seed.ts'
 import type { AlertPreview, AlertRule } from '../../../contract/entities/alert.ts'
 import type { ChannelHealth } from '../../../contract/entities/call-statistics.ts'
-import type { QualityCheck, QualityResult } from '../../../contract/entities/quality-check.ts'
+import { type QualityCheck, type QualityResult, qualityLimits } from '../../../contract/entities/quality-check.ts'
 import type { Job } from '../../watch/jobs/runner.ts'
 import { jobNamed } from '../../watch/jobs/table.ts'
 
@@ -252,11 +252,23 @@ describe.each(['sqlite', 'postgres'] as const)('quality checks over %s', (kind) 
     await server.call(`DELETE /api/quality_check/${id}`)
     expect(await code(`GET /api/quality_check/${id}`)).toBe('not_found')
     expect(await server.app.db.selectFrom('quality_results').select('id').execute()).toEqual([])
-    const audit = await server.app.db.selectFrom('audit').select('action').where('target', '=', `quality_check:${id}`).execute()
+    const { db } = server.app
+    const ofCheck = db.selectFrom('audit').select('action').where('target', '=', `quality_check:${id}`)
+    const audit = await ofCheck.orderBy('id').execute()
     const actions = ['create', 'update', 'update', 'update', 'disable', 'delete'].map((action) => ({
       action: `quality_check.${action}`,
     }))
     expect(audit).toEqual(actions)
+  })
+
+  it('respect their limit, no matter how many are added at the same time', async () => {
+    const row = { name: 'Kept', settings: '{}', question: '{}', next_run_at: 0, created_by: 'root', created_at: 1 }
+    await server.app.db
+      .insertInto('quality_checks')
+      .values(Array(qualityLimits.checksMax - 1).fill({ ...row, enabled: 0 }))
+      .execute()
+    const codes = await Promise.all(Array.from({ length: 6 }, () => code('POST /api/quality_check/', input())))
+    expect(codes.filter((each) => each === 'quality_checks_too_many')).toHaveLength(5)
   })
 
   it.each([

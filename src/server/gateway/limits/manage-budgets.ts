@@ -7,6 +7,7 @@ import {
   budgetLimits,
 } from '../../../contract/entities/budget.ts'
 import { isAdmin, isRoot, mayManage } from '../../../contract/roles.ts'
+import { locked } from '../../base/db/locked.ts'
 import type { Queries, Within } from '../../base/db/open.ts'
 import { type PageOf, readPage } from '../../base/db/page.ts'
 import type { Row } from '../../base/db/schema.ts'
@@ -53,7 +54,7 @@ export function createBudget(core: BudgetParts, caller: Acting, input: BudgetInp
   return changed(core, caller, async (within, audit) => {
     const right = await rightTo(core, within, caller, { scope, subject })
     if (right === 'none') fail('budget_subject_unknown')
-    if (right === 'owner') await requireRoom(within, subject)
+    if (right === 'owner') await requireRoom(core, within, subject)
     const values = {
       ...{
         scope,
@@ -252,7 +253,9 @@ async function requireAdmin(within: Within, caller: Acting, id: number): Promise
   if (right === 'owner' && !isAdmin(caller.role)) fail('permission_denied')
 }
 
-async function requireRoom(within: Within, subject: string): Promise<void> {
+/** The token of this id has room for one more budget. Its row is locked, so that the number stays. Throws `budgets_too_many`. */
+async function requireRoom(core: Core, within: Within, subject: string): Promise<void> {
+  await locked(core, within.selectFrom('tokens').select('id').where('id', '=', Number(subject))).execute()
   const { count } = await within
     .selectFrom('budgets')
     .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -9,7 +9,7 @@ import {
   destinationStatus,
 } from '../../../contract/entities/destination.ts'
 import type { Language } from '../../../contract/text.ts'
-import { locked } from '../../base/db/locked.ts'
+import { countLocked, locked } from '../../base/db/locked.ts'
 import type { Within } from '../../base/db/open.ts'
 import type { Row } from '../../base/db/schema.ts'
 import { fail } from '../../base/lib/failure.ts'
@@ -44,11 +44,8 @@ export async function createDestination(
   const { kind, name, language, events } = input
   const settings = checkSettings(kind, input.settings)
   return change(core, caller, async (within, audit) => {
-    const { kept } = await within
-      .selectFrom('destinations')
-      .select((row) => row.fn.countAll<number>().as('kept'))
-      .executeTakeFirstOrThrow()
-    if (Number(kept) >= destinationsMax) fail('destinations_too_many', { max: destinationsMax })
+    const kept = await countLocked(core, within, 'destinations')
+    if (kept >= destinationsMax) fail('destinations_too_many', { max: destinationsMax })
     const { id } = await within
       .insertInto('destinations')
       .values({ kind, name, language, events: JSON.stringify(eventsOf(kind, events)), created_at: seconds(core.now()) })

@@ -7,7 +7,7 @@ import {
   qualityQuestion,
   standingStates,
 } from '../../../contract/entities/quality-check.ts'
-import { locked } from '../../base/db/locked.ts'
+import { countLocked, locked } from '../../base/db/locked.ts'
 import type { Queries, Within } from '../../base/db/open.ts'
 import { containsText, type PageOf, readPage } from '../../base/db/page.ts'
 import type { Row } from '../../base/db/schema.ts'
@@ -52,11 +52,8 @@ export async function createCheck(
   { caller, input }: { caller: Caller; input: QualityCheckInput },
 ): Promise<QualityCheck> {
   const id = await change(core, caller, async (within, audit) => {
-    const { kept } = await within
-      .selectFrom('quality_checks')
-      .select((row) => row.fn.countAll<number>().as('kept'))
-      .executeTakeFirstOrThrow()
-    if (Number(kept) >= qualityLimits.checksMax) fail('quality_checks_too_many', { max: qualityLimits.checksMax })
+    const kept = await countLocked(core, within, 'quality_checks')
+    if (kept >= qualityLimits.checksMax) fail('quality_checks_too_many', { max: qualityLimits.checksMax })
     const now = seconds(core.now())
     const { id } = await within
       .insertInto('quality_checks')

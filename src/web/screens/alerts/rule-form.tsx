@@ -1,17 +1,24 @@
-import { Box, Button, MultiSelect, NumberInput, Select, Switch, TagsInput } from '@mantine/core'
+import { Box, Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
-import { type AlertParam, type AlertRule, alertRuleText, repeatSecondsDefault } from '../../../contract/entities/alert.ts'
+import {
+  type AlertParam,
+  type AlertRule,
+  alertRuleFields,
+  alertRuleText,
+  repeatSecondsDefault,
+} from '../../../contract/entities/alert.ts'
 import type { CallReply } from '../../lib/call.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { formatTime } from '../../lib/times.ts'
 import { DrawerForm } from '../../ui/dialog/drawer-form.tsx'
+import { FieldsForm } from '../../ui/form/fields-form.tsx'
 import { Notice } from '../../ui/page/notice.tsx'
 import shared from '../../ui/shared.module.css'
 import styles from './alerts.module.css'
 import { texts } from './texts.ts'
-import { alertValue, unitLabels } from './units.ts'
+import { alertValue } from './units.ts'
 
 const hourSeconds = 3600
 const repeatHours = [1, 4, 12, 24]
@@ -19,10 +26,10 @@ const repeatHours = [1, 4, 12, 24]
 interface Values {
   enabled: boolean
   /** Text while it is being typed. */
-  params: Record<string, number | string>
+  params: Record<string, string>
   scope: string[]
   destinations: string[]
-  repeat: string
+  repeat_seconds: string
   notify_recovery: boolean
 }
 
@@ -31,7 +38,7 @@ export function RuleForm({ rule: shown, onDone }: { rule: AlertRule; onDone: () 
   const say = useText(texts)
   const local = useLocal()
   const { rule } = shown
-  const { label, help, params, subject } = alertRuleText(rule)
+  const { label, params } = alertRuleText(rule)
   const { data: destinations = [] } = useQuery(read('GET /api/alert/destination/'))
   const form = useForm<Values>({ initialValues: valuesOf(shown) })
   const save = useWrite('PUT /api/alert/rule/:rule', {
@@ -49,10 +56,10 @@ export function RuleForm({ rule: shown, onDone }: { rule: AlertRule; onDone: () 
     <DrawerForm
       busy={save.isPending}
       dirty={form.isDirty()}
-      onSubmit={form.onSubmit(({ enabled, destinations: ids, repeat, notify_recovery }) =>
+      onSubmit={form.onSubmit(({ enabled, destinations: ids, repeat_seconds, notify_recovery }) =>
         save.mutate({
           params: { rule },
-          body: { ...asked(), enabled, destinations: ids.map(Number), repeat_seconds: Number(repeat), notify_recovery },
+          body: { ...asked(), enabled, destinations: ids.map(Number), repeat_seconds: Number(repeat_seconds), notify_recovery },
         }),
       )}
       second={
@@ -61,45 +68,19 @@ export function RuleForm({ rule: shown, onDone }: { rule: AlertRule; onDone: () 
         </Button>
       }
     >
-      <Switch label={say('ruleEnabled')} description={local(help)} {...form.getInputProps('enabled', { type: 'checkbox' })} />
-      {params.map((param) => (
-        <NumberInput
-          key={param.name}
-          label={local(param.label)}
-          min={param.min}
-          max={param.max}
-          allowNegative={false}
-          rightSection={local(unitLabels[param.unit])}
-          rightSectionWidth={64}
-          {...form.getInputProps(`params.${param.name}`)}
-        />
-      ))}
-      {subject !== 'site' && (
-        <TagsInput
-          label={say('scope')}
-          description={say('scopeHelp')}
-          splitChars={[',', '，']}
-          acceptValueOnBlur
-          {...form.getInputProps('scope')}
-        />
-      )}
-      <MultiSelect
-        label={say('destinations')}
-        description={say('destinationsHelp')}
-        data={destinations.map(({ id, name }) => ({ value: String(id), label: name }))}
-        searchable
-        {...form.getInputProps('destinations')}
+      <FieldsForm
+        fields={alertRuleFields(rule)}
+        form={form}
+        inputs={{
+          destinations: { data: destinations.map(({ id, name }) => ({ value: String(id), label: name })) },
+          repeat_seconds: {
+            data: repeats.map((count) => ({
+              value: String(count * hourSeconds),
+              label: count === 0 ? say('repeatNever') : say('repeatEvery', { count }),
+            })),
+          },
+        }}
       />
-      <Select
-        label={say('repeat')}
-        allowDeselect={false}
-        data={repeats.map((count) => ({
-          value: String(count * hourSeconds),
-          label: count === 0 ? say('repeatNever') : say('repeatEvery', { count }),
-        }))}
-        {...form.getInputProps('repeat')}
-      />
-      <Switch label={say('recovery')} {...form.getInputProps('notify_recovery', { type: 'checkbox' })} />
       {preview.data ? (
         <Preview rule={shown} found={preview.data} />
       ) : (
@@ -136,10 +117,10 @@ function Preview({ rule: { rule }, found }: { rule: AlertRule; found: CallReply<
 function valuesOf({ enabled, params, scope, destinations, repeat_seconds, notify_recovery }: AlertRule): Values {
   return {
     enabled,
-    params: { ...params },
+    params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)])),
     scope: [...scope],
     destinations: destinations.map(String),
-    repeat: String(repeat_seconds ?? repeatSecondsDefault),
+    repeat_seconds: String(repeat_seconds ?? repeatSecondsDefault),
     notify_recovery,
   }
 }

@@ -35,18 +35,9 @@ export const texts = defineTexts({
   saved: ['已保存“{name}”', '“{name}” saved'],
   since: ['自', 'since'],
 
-  ruleEnabled: ['启用规则', 'Enable rule'],
-  scope: ['范围', 'Scope'],
-  scopeHelp: [
-    '渠道或用户的 ID、名称，模型或任务的名称；留空为全部。',
-    'IDs or names of channels or users, or names of models or jobs. Leave blank for all.',
-  ],
   destinations: ['通知目标', 'Destinations'],
-  destinationsHelp: ['留空则只记录历史。', 'Leave blank to only record alerts in the history.'],
-  repeat: ['重复提醒', 'Remind again'],
   repeatNever: ['不重复', 'Never'],
   repeatEvery: ['每 {count} 小时', 'Every {count} {count|hour|hours}'],
-  recovery: ['恢复时通知', 'Notify when resolved'],
   preview: ['预览', 'Preview'],
   previewHint: ['用当前填写的条件计算过去 7 天。', 'Preview shows how often this rule would have fired in the last 7 days.'],
   previewCount: ['过去 7 天内会触发 {count} 次。', 'Would have fired {count} {count|time|times} in the last 7 days.'],

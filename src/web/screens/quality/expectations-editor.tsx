@@ -101,7 +101,7 @@ function Fields({ row, change, label, isWrong }: FieldsProps) {
       )
     case 'tokens':
       return (
-        <div className={styles.pair} data-tight="true">
+        <div className={styles.pair}>
           <WholeNumber
             aria-label={`${label}: ${say('minimum')}`}
             leftSection="≥"

@@ -58,15 +58,6 @@ export const texts = defineTexts({
 
   preset: ['模板', 'Templates'],
   presetHint: ['选用后可以修改。', 'Fills in the form. You can change everything.'],
-  modelsHelp: ['用这些模型提问。', 'The prompt is sent to each of these models.'],
-  modelsNeeded: ['请选择模型', 'Choose a model'],
-  channels: ['渠道', 'Channels'],
-  channelsHelp: ['留空为提供该模型的全部启用渠道。', 'Leave blank for every enabled channel that serves the model.'],
-  enabled: ['按计划运行', 'Run on schedule'],
-  system: ['系统提示词', 'System prompt'],
-  prompt: ['用户提示词', 'User prompt'],
-  promptNeeded: ['请填写提示词', 'Enter a prompt'],
-  nameNeeded: ['请填写名称', 'Enter a name'],
   tools: ['工具', 'Tools'],
   toolsHelp: [
     'Chat 格式的工具 JSON 数组；留空为无。',
@@ -89,16 +80,7 @@ export const texts = defineTexts({
   minimum: ['最少', 'At least'],
   maximum: ['最多', 'At most'],
   schedule: ['计划', 'Schedule'],
-  samples: ['每次运行的回答数', 'Answers per run'],
-  outputTokens: ['最大输出 Token 数', 'Maximum output tokens'],
   departure: ['何时视为未达标', 'When a channel fails the check'],
-  window: ['统计最近运行次数', 'Latest runs to count'],
-  threshold: ['通过率阈值（%）', 'Minimum pass rate (%)'],
-  drop: ['比基线下降（百分点）', 'Largest drop below the baseline (points)'],
-  dropHelp: [
-    '基线为更早的最多 50 次运行；0 为不比较。',
-    'The baseline is the pass rate of up to 50 earlier runs. 0 turns the comparison off.',
-  ],
 
   back: ['全部检查', 'All checks'],
   byChannel: ['渠道情况', 'Channels'],

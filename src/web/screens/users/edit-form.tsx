@@ -1,18 +1,19 @@
-import { Box, Button, Select, TextInput } from '@mantine/core'
+import { Box, Button } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { displayNameLengthMax, passwordLength, type User, usernameLengthMax } from '../../../contract/entities/user.ts'
+import { type User, userEditFields } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
 import { DrawerBody, DrawerForm, DrawerFormWaiting } from '../../ui/dialog/drawer-form.tsx'
-import { PasswordField } from '../../ui/form/password-field.tsx'
+import { FieldsForm } from '../../ui/form/fields-form.tsx'
 import { ErrorView } from '../../ui/page/error-view.tsx'
 import { Facts } from '../../ui/page/facts.tsx'
 import { Notice } from '../../ui/page/notice.tsx'
 import shared from '../../ui/shared.module.css'
 import { useQuotaHint } from '../../ui/view/quota-text.tsx'
+import { faultsOf } from './form-faults.ts'
 import { showAtField } from './refusals.ts'
 import { texts } from './texts.ts'
 import styles from './users.module.css'
@@ -56,12 +57,7 @@ function Fields({ user, onDone, onQuota }: Omit<EditFormProps, 'id'> & { user: U
   const groups = useQuery(read('GET /api/group/'))
   const form = useForm({
     initialValues: { username: user.username, display_name: user.display_name, password: '', group: user.group },
-    validate: {
-      username: (text) => (text.trim() === '' || [...text.trim()].length > usernameLengthMax) && say('usernameLong'),
-      display_name: (text) => [...text.trim()].length > displayNameLengthMax && say('displayNameLong'),
-      password: (text) =>
-        text !== '' && ([...text].length < passwordLength.min || [...text].length > passwordLength.max) && say('passwordLength'),
-    },
+    validate: (values) => faultsOf(userEditFields, values),
   })
   const save = useWrite('PUT /api/user/', {
     invalidates: ['GET /api/user/search'],
@@ -73,20 +69,10 @@ function Fields({ user, onDone, onQuota }: Omit<EditFormProps, 'id'> & { user: U
 
   return (
     <DrawerForm busy={save.isPending} dirty={form.isDirty()} onSubmit={submit}>
-      <TextInput label={say('username')} withAsterisk autoComplete="off" spellCheck={false} {...form.getInputProps('username')} />
-      <PasswordField
-        label={say('password')}
-        description={say('passwordKeep')}
-        autoComplete="new-password"
-        {...form.getInputProps('password')}
-      />
-      <TextInput label={say('displayName')} autoComplete="off" {...form.getInputProps('display_name')} />
-      <Select
-        label={say('group')}
-        allowDeselect={false}
-        searchable={(groups.data?.length ?? 0) > 8}
-        data={[...new Set([...(groups.data ?? []), user.group])]}
-        {...form.getInputProps('group')}
+      <FieldsForm
+        fields={userEditFields}
+        form={form}
+        inputs={{ group: { data: [...new Set([...(groups.data ?? []), user.group])] } }}
       />
       <div className={styles.quota}>
         <Facts

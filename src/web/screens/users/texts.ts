@@ -87,15 +87,6 @@ export const texts = defineTexts({
   emptyTitle: ['还没有用户', 'No users yet'],
   emptyHint: ['添加第一个用户，或打开注册让用户自行加入。', 'Add the first user, or allow registration.'],
 
-  password: ['密码', 'Password'],
-  passwordHint: ['8 到 20 个字符，不能是常见密码', '8 to 20 characters. Common passwords are refused.'],
-  passwordKeep: [
-    '留空则保持不变。修改后该用户会退出所有登录，并须在下次登录后修改密码。',
-    'Leave blank to keep the password. A new one logs the user out of all devices and must be changed at the next login.',
-  ],
-  displayName: ['显示名称', 'Display name'],
-  displayNameHint: ['留空则与用户名相同', 'Defaults to the username'],
-  required: ['用户名和密码不能为空！', 'Username and password cannot be empty'],
   usernameLong: ['用户名最多 12 个字符', 'The username must have at most 12 characters'],
   passwordLength: ['密码长度须为 8 到 20 个字符', 'The password must have 8 to 20 characters'],
   displayNameLong: ['显示名称最多 20 个字符', 'The display name must have at most 20 characters'],

@@ -1,4 +1,4 @@
-import { Select, Switch, TagsInput, TextInput } from '@mantine/core'
+import { Select } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { ReactNode } from 'react'
 import {
@@ -6,16 +6,18 @@ import {
   type BudgetInput,
   type BudgetPeriod,
   type BudgetScope,
-  budgetLimits,
+  budgetFields,
   budgetPeriodLabels,
 } from '../../../contract/entities/budget.ts'
 import { limitSecondsMax } from '../../../contract/entities/request-limit.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
+import { blankFaults } from '../../../contract/fields.ts'
+import { localOf, textOf, useLocal, useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
 import { DrawerForm } from '../dialog/drawer-form.tsx'
+import { FieldsForm } from '../form/fields-form.tsx'
 import { DurationInput } from '../form/request-limits/duration-input.tsx'
-import { AmountField } from './amount-field.tsx'
+import { useAmountOffers } from './amount-offers.ts'
 import { texts } from './texts.ts'
 import { calendarPeriods, slidingPresets } from './windows.ts'
 
@@ -44,7 +46,8 @@ interface BudgetFormProps {
 export function BudgetForm({ budget, of, subject, onDone }: BudgetFormProps) {
   const say = useText(texts)
   const { quota_per_unit: perUsd } = useStatus()
-  const form = useForm<Values>({ initialValues: budget ? valuesOf(budget) : newBudget(perUsd), validate: useFaults() })
+  const form = useForm<Values>({ initialValues: budget ? valuesOf(budget) : newBudget(perUsd), validate: faultsOf })
+  const offers = useAmountOffers((units) => form.setFieldValue('amount', units))
   const written = { invalidates: ['GET /api/budget/'], success: say('saved'), onSuccess: onDone } as const
   const create = useWrite('POST /api/budget/', written)
   const change = useWrite('PUT /api/budget/:id', written)
@@ -60,21 +63,11 @@ export function BudgetForm({ budget, of, subject, onDone }: BudgetFormProps) {
   return (
     <DrawerForm busy={create.isPending || change.isPending} dirty={form.isDirty()} onSubmit={form.onSubmit(save)}>
       {subject}
-      <AmountField {...form.getInputProps('amount')} value={form.values.amount} />
-      <WindowField form={form} isFixed={budget !== undefined} />
-      <Switch label={say('isHard')} description={say('isHardHelp')} {...form.getInputProps('is_hard', { type: 'checkbox' })} />
-      <TagsInput
-        label={say('shares')}
-        description={say('sharesHelp')}
-        data={['50%', '80%', '90%', '100%']}
-        maxTags={budgetLimits.sharesMax}
-        {...form.getInputProps('shares')}
-      />
-      <TextInput
-        label={say('name')}
-        placeholder={say('namePlaceholder')}
-        maxLength={budgetLimits.nameLengthMax}
-        {...form.getInputProps('name')}
+      <FieldsForm
+        fields={budgetFields}
+        form={form}
+        inputs={{ amount: { offers }, shares: { data: ['50%', '80%', '90%', '100%'] } }}
+        draw={{ window: <WindowField form={form} isFixed={budget !== undefined} /> }}
       />
     </DrawerForm>
   )
@@ -125,12 +118,13 @@ function windowIn({ window, seconds }: Values): Pick<BudgetInput, 'period' | 'se
   return { period: period as BudgetPeriod, seconds: Number(length) }
 }
 
-function useFaults() {
-  const say = useText(texts)
+function faultsOf(values: Values): Record<string, string> {
+  const seconds = Number(values.seconds)
+  const isLengthWrong = values.window === 'custom' && !(seconds >= 1 && seconds <= limitSecondsMax)
+  const areSharesWrong = values.shares.some((share) => !/^(100|[1-9]\d?)\s*%?$/.test(share))
   return {
-    amount: (typed: string) => (typed === '' || !(Number(typed) >= 0)) && say('amountInvalid'),
-    seconds: (typed: number | string, { window }: Values) =>
-      window === 'custom' && !(Number(typed) >= 1 && Number(typed) <= limitSecondsMax) && say('secondsInvalid'),
-    shares: (typed: string[]) => typed.some((share) => !/^(100|[1-9]\d?)\s*%?$/.test(share)) && say('sharesInvalid'),
+    ...blankFaults(budgetFields, values, localOf),
+    ...(isLengthWrong ? { seconds: textOf(texts, 'secondsInvalid') } : {}),
+    ...(areSharesWrong ? { shares: textOf(texts, 'sharesInvalid') } : {}),
   }
 }

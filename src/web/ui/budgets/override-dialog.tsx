@@ -1,12 +1,13 @@
-import { Button, Group, NumberInput, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { type Budget, budgetLimits } from '../../../contract/entities/budget.ts'
-import { useText } from '../../lib/i18n.ts'
+import { type Budget, budgetLimits, budgetOverrideFields } from '../../../contract/entities/budget.ts'
+import { blankFaults } from '../../../contract/fields.ts'
+import { localOf, useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { Dialog } from '../dialog/dialog.tsx'
-import { Choices } from '../form/choices.tsx'
+import { FieldsForm } from '../form/fields-form.tsx'
 import shared from '../shared.module.css'
-import { AmountField } from './amount-field.tsx'
+import { useAmountOffers } from './amount-offers.ts'
 import { texts } from './texts.ts'
 
 /** Another amount for this and the next windows. */
@@ -14,13 +15,16 @@ export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: (
   const say = useText(texts)
   const form = useForm<{ amount: string; windows: number | string }>({
     initialValues: { amount: String(budget.override?.amount ?? budget.amount), windows: 1 },
-    validate: {
-      amount: (typed) => (typed === '' || Number(typed) < 0) && say('amountInvalid'),
-      windows: (typed) =>
-        !(Number.isInteger(Number(typed)) && typed !== '' && Number(typed) >= 0 && Number(typed) <= budgetLimits.windowsMax) &&
-        say('windowsInvalid'),
-    },
+    validate: (values) => ({
+      ...blankFaults(budgetOverrideFields, values, localOf),
+      ...(values.windows === '' || Number(values.windows) > budgetLimits.windowsMax ? { windows: say('windowsInvalid') } : {}),
+    }),
   })
+  const amounts = useAmountOffers((units) => form.setFieldValue('amount', units))
+  const counts = [0, 1, 3, 7, 30].map((count) => ({
+    label: String(count),
+    onClick: () => form.setFieldValue('windows', count),
+  }))
   const save = useWrite('POST /api/budget/:id/override', {
     invalidates: ['GET /api/budget/'],
     success: say('saved'),
@@ -36,16 +40,11 @@ export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: (
       >
         <Stack gap="sm">
           <p className={shared.intro}>{say('overrideHint')}</p>
-          <AmountField {...form.getInputProps('amount')} value={form.values.amount} />
-          <div>
-            <NumberInput label={say('windows')} allowDecimal={false} allowNegative={false} {...form.getInputProps('windows')} />
-            <Choices
-              offers={[0, 1, 3, 7, 30].map((count) => ({
-                label: String(count),
-                onClick: () => form.setFieldValue('windows', count),
-              }))}
-            />
-          </div>
+          <FieldsForm
+            fields={budgetOverrideFields}
+            form={form}
+            inputs={{ amount: { offers: amounts }, windows: { offers: counts } }}
+          />
           <Group justify="flex-end">
             <Button type="submit" loading={save.isPending}>
               {say('save')}

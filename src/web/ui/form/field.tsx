@@ -10,12 +10,16 @@ import { NumberField } from './number-field.tsx'
 import { PasswordField } from './password-field.tsx'
 import { RatioMap } from './ratio-map.tsx'
 import { TextMap } from './text-map.tsx'
+import { WholeNumber } from './whole-number.tsx'
 
 // Few forms have one.
 const ChatList = lazy(async () => ({ default: (await import('./chat-list.tsx')).ChatList }))
 const HeaderLists = lazy(async () => ({ default: (await import('./header-lists.tsx')).HeaderLists }))
 const GroupLimits = lazy(async () => ({ default: (await import('./request-limits/group-limits.tsx')).GroupLimits }))
 const GroupCounts = lazy(async () => ({ default: (await import('./request-limits/group-counts.tsx')).GroupCounts }))
+
+/** Choices that are seen without scrolling; among more, typing finds one. */
+const choicesSeen = 8
 
 const textInputs = {
   url: { type: 'url', inputMode: 'url' },
@@ -91,7 +95,17 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
     case 'switch':
       return <Switch {...named} {...input} checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
     case 'number':
-      return <NumberField {...common} value={text} onChange={onChange} unit={field.unit} />
+      return (
+        <NumberField
+          {...common}
+          value={text}
+          onChange={onChange}
+          unit={field.unit}
+          min={field.min}
+          max={field.max}
+          allowNegative={field.min === undefined || field.min < 0}
+        />
+      )
     case 'amount':
       return (
         <NumberInput
@@ -103,6 +117,8 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
           thousandSeparator=","
         />
       )
+    case 'whole':
+      return <WholeNumber {...common} value={number} onChange={onChange} min={field.min ?? 0} />
     case 'secret':
       return (
         <PasswordField
@@ -153,7 +169,16 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
       )
     }
     case 'select':
-      return <Select {...common} value={text} data={offered} onChange={(next) => onChange(next ?? '')} allowDeselect={false} />
+      return (
+        <Select
+          {...common}
+          value={text}
+          data={offered}
+          onChange={(next) => onChange(next ?? '')}
+          allowDeselect={false}
+          searchable={offered.length > choicesSeen}
+        />
+      )
     case 'choices':
       return (
         <MultiSelect
@@ -202,6 +227,7 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
           value={text}
           onChange={(event) => onChange(event.currentTarget.value)}
           maxLength={field.max}
+          autoComplete="off"
         />
       )
     default:

@@ -34,7 +34,7 @@ export function FieldsForm({ fields, form, inputs = {}, draw = {}, isGrid = fals
         const drawn = drawField(name, field)
         return (
           drawn && (
-            <div key={name} className={styles.cell} data-wide={wide.has(field.widget)} data-field={name}>
+            <div key={name} className={styles.cell} data-short={field.short} data-wide={wide.has(field.widget)} data-field={name}>
               {drawn}
             </div>
           )

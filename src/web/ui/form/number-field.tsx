@@ -7,7 +7,7 @@ import { useLocal } from '../../lib/i18n.ts'
 import { inLargerUnits } from '../../lib/measures.ts'
 import { useStatus } from '../../lib/status.ts'
 
-export interface NumberFieldProps extends Omit<NumberInputProps, 'value' | 'onChange'> {
+interface NumberFieldProps extends Omit<NumberInputProps, 'value' | 'onChange'> {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly unit: Unit | undefined

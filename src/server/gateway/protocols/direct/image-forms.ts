@@ -63,6 +63,18 @@ export function urlOf(source: ImageSource): string {
   return 'url' in source ? source.url : `data:${source.mediaType};base64,${source.data}`
 }
 
+/**
+ * The aspect ratio to send to a vendor that takes no sizes: that of the request, or else the one nearest to its size, '' without
+ * either. A size that the ratio does not keep is lost.
+ */
+export function aspectRatioOf({ body, lose }: CallerRequest, size: ImageSize | undefined, known: readonly string[]): string {
+  const given = textAt(body, 'aspect_ratio')
+  if (!size) return given
+  const { ratio, isExact } = nearestRatio(size, known)
+  if (!isExact || (given !== '' && given !== ratio)) lose('size')
+  return given || ratio
+}
+
 /** The supported aspect ratio nearest to a size; `isExact` within a hundredth. */
 export function nearestRatio({ width, height }: ImageSize, known: readonly string[]): { ratio: string; isExact: boolean } {
   const wanted = Math.log(width / height)

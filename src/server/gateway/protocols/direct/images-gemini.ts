@@ -4,7 +4,7 @@ import { eitherObject, eitherText } from '../gemini-generate/members.ts'
 import { readGeminiUsage } from '../gemini-generate/usage.ts'
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { type CallerRequest, type DirectAnswer, type DirectConversion, refused } from './conversion.ts'
-import { bytesOf, type ImageRequest, imageAddresses, nearestRatio, readImageRequest, writeImages } from './image-forms.ts'
+import { aspectRatioOf, bytesOf, type ImageRequest, imageAddresses, readImageRequest, writeImages } from './image-forms.ts'
 
 /**
  * Images by Gemini's models, which produce one per call and accept input images. They return bytes and never a URL. Source: protocols
@@ -46,14 +46,12 @@ function requestOf(ask: ImageRequest, asked: CallerRequest): JsonObject {
 }
 
 /** Models before the third generation support only one image size. */
-function imageConfig({ size }: ImageRequest, { body, upstreamModel, lose }: CallerRequest): JsonObject {
-  const aspectRatio = textAt(body, 'aspect_ratio')
-  if (!size) return aspectRatio === '' ? {} : { imageConfig: { aspectRatio } }
-  const { ratio, isExact } = nearestRatio(size, ratios)
-  const longest = Math.max(size.width, size.height)
-  if (!isExact) lose('size')
-  const isLarge = longest >= 2000 && !/gemini-(2|1)\./.test(upstreamModel)
-  return { imageConfig: { aspectRatio: aspectRatio || ratio, ...(isLarge ? { imageSize: longest >= 3000 ? '4K' : '2K' } : {}) } }
+function imageConfig({ size }: ImageRequest, asked: CallerRequest): JsonObject {
+  const aspectRatio = aspectRatioOf(asked, size, ratios)
+  const longest = Math.max(size?.width ?? 0, size?.height ?? 0)
+  const isLarge = longest >= 2000 && !/gemini-(2|1)\./.test(asked.upstreamModel)
+  if (aspectRatio === '') return {}
+  return { imageConfig: { aspectRatio, ...(isLarge ? { imageSize: longest >= 3000 ? '4K' : '2K' } : {}) } }
 }
 
 function answerOf(replies: readonly JsonObject[], asked: CallerRequest): DirectAnswer {

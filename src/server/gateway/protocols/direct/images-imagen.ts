@@ -1,7 +1,7 @@
 import { fail } from '../../../base/lib/failure.ts'
 import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
 import { type DirectConversion, refused } from './conversion.ts'
-import { nearestRatio, readImageRequest, writeImages } from './image-forms.ts'
+import { aspectRatioOf, readImageRequest, writeImages } from './image-forms.ts'
 
 /** Images by Imagen, up to four per call. It returns bytes and never a URL. Source: protocols notes 2.5. */
 export const imagesByImagen: DirectConversion = {
@@ -14,9 +14,7 @@ export const imagesByImagen: DirectConversion = {
     if (ask.images.length > 0)
       fail('untranslatable', { field: 'image', reason: { zh: '该模型不接受图片', en: 'the model takes no images' } })
     if (body.response_format === 'url') lose('response_format')
-    const near = ask.size && nearestRatio(ask.size, ratios)
-    if (near && !near.isExact) lose('size')
-    const aspectRatio = textAt(body, 'aspect_ratio') || near?.ratio
+    const aspectRatio = aspectRatioOf(asked, ask.size, ratios)
     const isLarge = ask.size !== undefined && Math.max(ask.size.width, ask.size.height) >= 1600
     const mimeType = mediaTypes.get(textAt(body, 'output_format'))
     const requestOf = (sampleCount: number): JsonObject => ({

@@ -1,6 +1,6 @@
-import { arrayAt, isObject, type JsonObject, textAt } from '../wire-format.ts'
+import { arrayAt, isObject, type JsonObject } from '../wire-format.ts'
 import { type DirectConversion, refused } from './conversion.ts'
-import { nearestRatio, readImageRequest, urlOf, writeImages } from './image-forms.ts'
+import { aspectRatioOf, readImageRequest, urlOf, writeImages } from './image-forms.ts'
 
 /** Edits by Grok: JSON in place of a form. Source: reference of xAI's interface, read 2026-11. */
 export const imageEditsByGrok: DirectConversion = {
@@ -8,11 +8,9 @@ export const imageEditsByGrok: DirectConversion = {
   to: 'xai.image-edits',
 
   convert(asked) {
-    const { body, upstreamModel, lose } = asked
+    const { upstreamModel } = asked
     const ask = readImageRequest(asked, ['aspect_ratio'])
-    const near = ask.size && nearestRatio(ask.size, grokRatios)
-    if (near && !near.isExact) lose('size')
-    const aspectRatio = textAt(body, 'aspect_ratio') || near?.ratio
+    const aspectRatio = aspectRatioOf(asked, ask.size, grokRatios)
     const images = ask.images.map((source) => ({ type: 'image_url', url: urlOf(source) }))
     const json: JsonObject = {
       model: upstreamModel,

@@ -311,6 +311,19 @@ describe('images by Cloudflare', () => {
   })
 })
 
+describe('sizes beside an aspect ratio', () => {
+  const ratioOf = { aspect_ratio: '16:9', size: '1024x1024' }
+  const targets = ['minimax.images', 'gemini.generate', 'gemini.predict'] as const
+
+  it.each(targets)('%s: the ratio is sent, and a size of another one is reported as lost', (to) => {
+    const upstreamModel = to === 'gemini.generate' ? 'gemini-3-pro-image' : 'theirs'
+    const convert = (more: Record<string, unknown>) => convertOfTest('openai.images', to, asked(more), { upstreamModel })
+    expect(convert(ratioOf).lost).toEqual(['size'])
+    expect(JSON.stringify(convert(ratioOf).bodies)).toContain('16:9')
+    expect(convert({ ...ratioOf, size: '1280x720' }).lost).toEqual([])
+  })
+})
+
 describe('images by MiniMax', () => {
   it('[236] up to nine are requested per call, with its own members', () => {
     const { bodies, read } = convertOfTest(

@@ -1,7 +1,7 @@
 import { fail } from '../../../base/lib/failure.ts'
 import { arrayAt, type JsonObject, objectAt, textAt } from '../wire-format.ts'
 import { type DirectConversion, loseAllBut, refused } from './conversion.ts'
-import { nearestRatio, readImageRequest, writeImages } from './image-forms.ts'
+import { aspectRatioOf, readImageRequest, writeImages } from './image-forms.ts'
 
 /** Images by MiniMax, up to nine per call, as URLs or bytes. Source: reference of its interface, read 2026-11. */
 export const imagesByMiniMax: DirectConversion = {
@@ -9,13 +9,11 @@ export const imagesByMiniMax: DirectConversion = {
   to: 'minimax.images',
 
   convert(asked) {
-    const { body, upstreamModel, lose } = asked
+    const { body, upstreamModel } = asked
     const ask = readImageRequest(asked, ['aspect_ratio', 'seed', 'prompt_optimizer'])
     if (ask.images.length > 0)
       fail('untranslatable', { field: 'image', reason: { zh: '该模型不接受图片', en: 'the model takes no images' } })
-    const near = ask.size && nearestRatio(ask.size, ratios)
-    if (near && !near.isExact) lose('size')
-    const aspectRatio = textAt(body, 'aspect_ratio') || near?.ratio
+    const aspectRatio = aspectRatioOf(asked, ask.size, ratios)
     const requestOf = (n: number): JsonObject => ({
       model: upstreamModel,
       prompt: ask.prompt,

@@ -1,30 +1,22 @@
-import { Button, Stack, Switch, TextInput } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useRef } from 'react'
 import { flushSync } from 'react-dom'
 import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
-import { channelPriorityMin } from '../../../../contract/entities/channel-status.ts'
+import { channelRoutingFields } from '../../../../contract/entities/channel-fields.ts'
 import { ApiError } from '../../../lib/call.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { read, useWrite } from '../../../lib/query.ts'
 import { toast } from '../../../lib/toast.ts'
 import { DrawerForm, DrawerFormWaiting } from '../../../ui/dialog/drawer-form.tsx'
-import { WholeNumber } from '../../../ui/form/whole-number.tsx'
+import { FieldsForm } from '../../../ui/form/fields-form.tsx'
 import { ErrorView } from '../../../ui/page/error-view.tsx'
 import { useChannelTypes } from '../use-channel-types.ts'
 import type { Saved } from './after-save.ts'
 import styles from './form.module.css'
-import {
-  bodyOf,
-  type ChannelFormState,
-  type ChannelValues,
-  changesOf,
-  fieldOfRefusal,
-  newChannel,
-  valuesOf,
-} from './form-values.ts'
+import { bodyOf, type ChannelValues, changesOf, fieldOfRefusal, newChannel, valuesOf } from './form-values.ts'
 import { ModelFields } from './model-fields.tsx'
 import { SettingPanels } from './setting-panels.tsx'
 import { texts } from './texts.ts'
@@ -131,7 +123,7 @@ function Fields({ types, channel, onKeys, onDone }: FieldsProps) {
           <ModelFields {...common} />
         </Section>
         <Section title={say('sectionRouting')}>
-          <RoutingFields form={form} />
+          <FieldsForm fields={channelRoutingFields} form={form} />
         </Section>
         <Section title={say('sectionAdvanced')}>
           <SettingPanels form={form} onDrawn={goToAwaitedFault} />
@@ -157,26 +149,6 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
       <h3 className={styles.heading}>{title}</h3>
       {children}
     </section>
-  )
-}
-
-/** Groups, tag, priority and weight of the channel. */
-function RoutingFields({ form }: { form: ChannelFormState }) {
-  const say = useText(texts)
-  return (
-    <>
-      <TextInput label={say('tag')} description={say('tagHelp')} maxLength={100} {...form.getInputProps('tag')} />
-      <div className={styles.pair}>
-        <WholeNumber
-          label={say('priorityField')}
-          description={say('priorityHelp')}
-          min={channelPriorityMin}
-          {...form.getInputProps('priority')}
-        />
-        <WholeNumber label={say('weightField')} description={say('weightHelp')} min={0} {...form.getInputProps('weight')} />
-      </div>
-      <Switch label={say('autoBan')} description={say('autoBanHelp')} {...form.getInputProps('auto_ban', { type: 'checkbox' })} />
-    </>
   )
 }
 

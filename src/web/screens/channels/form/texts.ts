@@ -18,8 +18,6 @@ export const texts = defineTexts({
 
   typeField: ['类型', 'Type'],
   typeDocs: ['接口文档', 'API documentation'],
-  nameField: ['名称', 'Name'],
-  namePlaceholder: ['请为渠道命名', 'Enter a name for the channel'],
   baseUrl: ['代理站地址', 'Base URL'],
   baseUrlHelp: ['留空使用官方地址。末尾的 / 会自动去掉。', 'Leave blank to use the official URL. A trailing slash is removed.'],
   baseUrlNeeded: [
@@ -37,13 +35,6 @@ export const texts = defineTexts({
   baseUrlMusic: [
     '填写 /suno 之前的部分，例如 https://example.com。',
     'The part of the URL before /suno, e.g. https://example.com.',
-  ],
-  organization: ['组织', 'Organization'],
-  organizationPlaceholder: ['组织 ID，例如 org-xxx（可选）', 'Organization ID, e.g. org-xxx (optional)'],
-  groupsField: ['分组', 'Groups'],
-  groupsHelp: [
-    '这些分组的用户可以使用此渠道。留空则为 default。',
-    'Users in these groups can use this channel. Defaults to the group “default”.',
   ],
 
   key: ['密钥', 'Key'],
@@ -126,18 +117,6 @@ export const texts = defineTexts({
   twice: ['名称重复', 'Duplicate name'],
   testModel: ['默认测试模型', 'Default test model'],
   testModelHelp: ['留空则使用模型列表的第一个。', 'Defaults to the first model in the list.'],
-
-  tag: ['渠道标签', 'Channel tag'],
-  tagHelp: ['相同标签的渠道可以聚合显示，并一起修改。', 'Channels with the same tag can be displayed and edited together.'],
-  priorityField: ['渠道优先级', 'Priority'],
-  priorityHelp: ['数字越大越先使用，最小 -999。', 'Higher values are used first. Minimum: -999.'],
-  weightField: ['渠道权重', 'Weight'],
-  weightHelp: ['同一优先级内的分配比例。', 'The share of requests among channels with the same priority.'],
-  autoBan: ['是否自动禁用', 'Automatic disabling'],
-  autoBanHelp: [
-    '密钥失效或余额不足时自动停用该密钥，全部失效时停用渠道；仅当自动禁用总开关打开时有效。',
-    'Disables a key when it fails or its balance runs out, and the channel when its last key is disabled. Requires the global setting.',
-  ],
 
   countOfSet: ['已设 {count} 项', '{count} set'],
   settingBroken: [

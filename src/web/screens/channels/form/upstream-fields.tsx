@@ -1,19 +1,18 @@
-import { Anchor, MultiSelect, Select, Textarea, TextInput } from '@mantine/core'
+import { Anchor, Select, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Channel, ChannelType } from '../../../../contract/entities/channel.ts'
+import { channelUpstreamFields } from '../../../../contract/entities/channel-fields.ts'
 import { useLocal, useText } from '../../../lib/i18n.ts'
 import { isJson } from '../../../lib/json.ts'
 import { read } from '../../../lib/query.ts'
+import { FieldsForm } from '../../../ui/form/fields-form.tsx'
 import shared from '../../../ui/shared.module.css'
 import { Tag } from '../../../ui/view/tag.tsx'
 import { typeColor } from '../use-channel-types.ts'
-import styles from './form.module.css'
 import { type ChannelFormState, withoutSlash } from './form-values.ts'
 import { KeyField } from './key-field.tsx'
 import { texts } from './texts.ts'
 
-/** The only type whose upstream has organizations. */
-const organizationType = 1
 /** Types with their own rule for the address. */
 const baseUrlHelps: Readonly<Record<number, keyof typeof texts>> = {
   3: 'baseUrlAzure',
@@ -33,54 +32,39 @@ interface UpstreamFieldsProps {
 
 /** The destination of requests and its credentials. */
 export function UpstreamFields({ form, types, type, channel, onKeys }: UpstreamFieldsProps) {
-  const say = useText(texts)
   const local = useLocal()
   const groups = useQuery(read('GET /api/group/'))
   const groupNames = new Set([...(groups.data ?? []), ...form.values.groups])
 
   return (
-    <>
-      <div className={styles.pair}>
-        <TypeField form={form} types={types} type={type} />
-        <TextInput
-          label={say('nameField')}
-          placeholder={say('namePlaceholder')}
-          withAsterisk
-          maxLength={100}
-          autoFocus={channel === undefined}
-          data-autofocus={channel === undefined || undefined}
-          {...form.getInputProps('name')}
-        />
-      </div>
-      <TextInput
-        type="url"
-        inputMode="url"
-        label={say('baseUrl')}
-        description={say(baseUrlHelp(type), { model: '{model}' })}
-        placeholder={type?.base_url || 'https://'}
-        withAsterisk={type?.needs_base_url}
-        spellCheck={false}
-        {...form.getInputProps('base_url')}
-        onBlur={() => form.setFieldValue('base_url', withoutSlash)}
-      />
-      <KeyField form={form} type={type} channel={channel} onKeys={onKeys} />
-      {type?.other_label && <OtherField form={form} label={local(type.other_label)} placeholder={type.other_default} />}
-      {form.values.type === organizationType && (
-        <TextInput
-          label={say('organization')}
-          placeholder={say('organizationPlaceholder')}
-          {...form.getInputProps('openai_organization')}
-        />
-      )}
-      <MultiSelect
-        label={say('groupsField')}
-        description={say('groupsHelp')}
-        data={[...groupNames]}
-        searchable
-        hidePickedOptions
-        {...form.getInputProps('groups')}
-      />
-    </>
+    <FieldsForm
+      fields={channelUpstreamFields}
+      form={form}
+      inputs={{ name: { isFirst: channel === undefined }, groups: { data: [...groupNames] } }}
+      draw={{
+        type: <TypeField form={form} types={types} type={type} />,
+        base_url: <BaseUrlField form={form} type={type} />,
+        key: <KeyField form={form} type={type} channel={channel} onKeys={onKeys} />,
+        other: type?.other_label && <OtherField form={form} label={local(type.other_label)} placeholder={type.other_default} />,
+      }}
+    />
+  )
+}
+
+function BaseUrlField({ form, type }: Pick<UpstreamFieldsProps, 'form' | 'type'>) {
+  const say = useText(texts)
+  return (
+    <TextInput
+      type="url"
+      inputMode="url"
+      label={say('baseUrl')}
+      description={say(baseUrlHelp(type), { model: '{model}' })}
+      placeholder={type?.base_url || 'https://'}
+      withAsterisk={type?.needs_base_url}
+      spellCheck={false}
+      {...form.getInputProps('base_url')}
+      onBlur={() => form.setFieldValue('base_url', withoutSlash)}
+    />
   )
 }
 

@@ -1,14 +1,14 @@
-import { Button, MultiSelect, TagsInput, TextInput } from '@mantine/core'
+import { Button, TagsInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
-import { channelPriorityMin } from '../../../../contract/entities/channel-status.ts'
+import { channelTagFields } from '../../../../contract/entities/channel-fields.ts'
 import { ApiError } from '../../../lib/call.ts'
 import { useText } from '../../../lib/i18n.ts'
 import { read, useWrite } from '../../../lib/query.ts'
 import { toast } from '../../../lib/toast.ts'
 import { confirm } from '../../../ui/dialog/confirm.tsx'
 import { DrawerForm } from '../../../ui/dialog/drawer-form.tsx'
-import { WholeNumber } from '../../../ui/form/whole-number.tsx'
+import { FieldsForm } from '../../../ui/form/fields-form.tsx'
 import { Notice } from '../../../ui/page/notice.tsx'
 import { mappingFault } from '../form/form-faults.ts'
 import { MappingEditor } from '../form/mapping-editor.tsx'
@@ -51,56 +51,50 @@ export function TagForm({ tagged, onDone }: { tagged: Tagged; onDone: () => void
   return (
     <DrawerForm busy={edit.isPending} dirty={form.isDirty()} onSubmit={form.onSubmit((values) => void save(values))}>
       <Notice>{say('notice', { count: channels.length })}</Notice>
-      <TextInput
-        label={say('tag')}
-        description={say(form.values.new_tag.trim() === '' ? 'tagEmpty' : 'tagHelp')}
-        maxLength={100}
-        data-autofocus
-        {...form.getInputProps('new_tag')}
+      <FieldsForm
+        fields={channelTagFields(form.values.new_tag.trim() === '')}
+        form={form}
+        inputs={{
+          new_tag: { isFirst: true },
+          groups: {
+            placeholder: kept(common.group),
+            data: [...new Set([...(groups.data ?? []), ...form.values.groups])],
+          },
+          priority: { placeholder: kept(common.priority) },
+          weight: { placeholder: kept(common.weight) },
+        }}
+        draw={{
+          models: (
+            <div>
+              <TagsInput
+                label={say('models')}
+                description={say('modelsHelp')}
+                placeholder={form.values.models.length === 0 ? kept(common.models) : undefined}
+                splitChars={[',', '，', '\n', '\r', '\t']}
+                data={[...new Set(channels.flatMap(({ models }) => models.split(',')))]}
+                maxDropdownHeight={240}
+                classNames={{ pillsList: styles.models ?? '' }}
+                {...form.getInputProps('models')}
+              />
+              <Button
+                mt="xs"
+                size="compact-sm"
+                variant="default"
+                onClick={() => form.setFieldValue('models', [...new Set(channels.flatMap(({ models }) => models.split(',')))])}
+              >
+                {say('fillPresent')}
+              </Button>
+            </div>
+          ),
+          model_mapping: (
+            <MappingEditor
+              description={say('mappingHelp')}
+              {...form.getInputProps('model_mapping')}
+              value={form.values.model_mapping}
+            />
+          ),
+        }}
       />
-      <div>
-        <TagsInput
-          label={say('models')}
-          description={say('modelsHelp')}
-          placeholder={form.values.models.length === 0 ? kept(common.models) : undefined}
-          splitChars={[',', '，', '\n', '\r', '\t']}
-          data={[...new Set(channels.flatMap(({ models }) => models.split(',')))]}
-          maxDropdownHeight={240}
-          classNames={{ pillsList: styles.models ?? '' }}
-          {...form.getInputProps('models')}
-        />
-        <Button
-          mt="xs"
-          size="compact-sm"
-          variant="default"
-          onClick={() => form.setFieldValue('models', [...new Set(channels.flatMap(({ models }) => models.split(',')))])}
-        >
-          {say('fillPresent')}
-        </Button>
-      </div>
-      <MultiSelect
-        label={say('groups')}
-        placeholder={form.values.groups.length === 0 ? kept(common.group) : undefined}
-        data={[...new Set([...(groups.data ?? []), ...form.values.groups])]}
-        searchable
-        hidePickedOptions
-        {...form.getInputProps('groups')}
-      />
-      <MappingEditor
-        description={say('mappingHelp')}
-        value={form.values.model_mapping}
-        onChange={(text) => form.setFieldValue('model_mapping', text)}
-        error={form.errors.model_mapping}
-      />
-      <div className={styles.pair}>
-        <WholeNumber
-          label={say('priority')}
-          placeholder={kept(common.priority)}
-          min={channelPriorityMin}
-          {...form.getInputProps('priority')}
-        />
-        <WholeNumber label={say('weight')} placeholder={kept(common.weight)} min={0} {...form.getInputProps('weight')} />
-      </div>
     </DrawerForm>
   )
 }
