@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { read } from '../../lib/query.ts'
-import type { Choice } from '../../ui/list/list-filters.tsx'
+import type { Choice } from '../../ui/list/lookup-filter.tsx'
 
 const offeredMax = 50
 const unfiltered = { status: undefined, type: undefined, ascending: undefined, paged: true, p: 0, page_size: offeredMax }

@@ -7,18 +7,10 @@ import { useNarrow } from '../../lib/narrow.ts'
 import type { SearchValue } from '../../lib/search-params.ts'
 import { texts } from '../texts.ts'
 import styles from './list-filters.module.css'
-import { LookupFilter } from './lookup-filter.tsx'
+import { type Choice, type LookupChoices, LookupFilter } from './lookup-filter.tsx'
 import { TimeRange } from './time-range.tsx'
 
 const FilterSheet = lazy(async () => ({ default: (await import('./filter-sheet.tsx')).FilterSheet }))
-
-export interface Choice {
-  readonly value: string
-  readonly label: string
-}
-
-/** A hook: the choices that match what is typed, and the chosen one. */
-export type LookupChoices = (typed: string, chosen: string) => readonly Choice[]
 
 export type Filter =
   | { readonly kind: 'search'; readonly name: string; readonly label: string; readonly width?: number }

@@ -2,7 +2,14 @@ import { Select } from '@mantine/core'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
 import { texts } from '../texts.ts'
-import type { LookupChoices } from './list-filters.tsx'
+
+export interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
+/** A hook: the choices that match what is typed, and the chosen one. */
+export type LookupChoices = (typed: string, chosen: string) => readonly Choice[]
 
 interface LookupFilterProps {
   readonly label: string
