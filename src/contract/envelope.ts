@@ -55,6 +55,9 @@ const pageSizeUsual = 10
 const pageSizeUpTo = (max: number) =>
   lenientInt(pageSizeUsual, Number.MIN_SAFE_INTEGER, max).transform((size) => (size < 1 ? pageSizeUsual : size))
 
+/** Minutes east of Greenwich, which determine the start of days and weeks. */
+export const offsetMinutes = z.coerce.number().int().min(-840).max(840).catch(0)
+
 /** For lists of admins that scripts read completely. */
 export const longPageSize = pageSizeUpTo(1000)
 

@@ -46,6 +46,7 @@ const words = inBothLanguages({
   tokens: ['Tokens', 'Tokens'],
   group: ['分组', 'Group'],
   export: ['导出', 'Export'],
+  exportTitle: ['导出日志', 'Export logs'],
   purge: ['清理日志', 'Clean up logs'],
   title: ['清理历史日志', 'Clean up logs'],
   sure: ['删除历史日志？', 'Delete old logs?'],
@@ -129,9 +130,12 @@ it('an admin exports matching rows and purges old ones', async () => {
   const { page, problems } = await stage.open('root', { ...look, height: 900 })
   await go(page, '/log')
   await page.getByRole('button', { name: say.export, exact: true }).click()
+  const files = page.getByRole('dialog', { name: say.exportTitle })
   const downloading = page.waitForEvent('download')
-  await page.getByRole('menuitem', { name: /CSV/ }).click()
+  await files.getByRole('button', { name: say.export, exact: true }).click()
   expect((await downloading).suggestedFilename()).toBe('log.csv')
+  await page.keyboard.press('Escape')
+  await files.waitFor({ state: 'detached' })
 
   await page.getByRole('button', { name: say.purge, exact: true }).click()
   const dialog = page.getByRole('dialog', { name: say.title })

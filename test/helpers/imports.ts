@@ -28,7 +28,21 @@ const relayRooms = [
 ] // biome-ignore format: one line reads as the list that it is
 
 /** The rooms of the console's parts; `texts` and `shared` are files, for all of them. */
-const uiRooms = ['texts', 'shared', 'dialog', 'view', 'page', 'text', 'form', 'list', 'account', 'budgets', 'recording', 'shell']
+const uiRooms = [
+  'texts',
+  'shared',
+  'dialog',
+  'view',
+  'page',
+  'text',
+  'form',
+  'list',
+  'chart',
+  'account',
+  'budgets',
+  'recording',
+  'shell',
+]
 
 /** Other files directly in such a folder connect its rooms: they may import every room, and no room imports them. */
 const roomsWithin: Readonly<Record<string, readonly string[]>> = {

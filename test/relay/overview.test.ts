@@ -33,9 +33,9 @@ eachDatabase('the overview', (_fresh, kind) => {
     ])
     expect(shown[0]?.last?.message).toContain('overloaded today')
     expect(errors).toEqual([expect.objectContaining({ count: 2 })])
-    expect(users).toEqual([{ key: '1', name: 'root', requests: 6, failed: 2, quota }])
-    expect(models).toEqual([{ key: model, name: model, requests: 6, failed: 2, quota }])
-    expect(tokens).toEqual([{ key: String(token.id), name: 'test', requests: 6, failed: 2, quota }])
+    expect(users).toEqual([{ key: '1', name: 'root', owner: '', requests: 6, failed: 2, quota }])
+    expect(models).toEqual([{ key: model, name: model, owner: '', requests: 6, failed: 2, quota }])
+    expect(tokens).toEqual([{ key: String(token.id), name: 'test', owner: 'root', requests: 6, failed: 2, quota }])
     for (const period of ['day', 'week', 'month'])
       expect((await server.call<Overview>(`GET /api/overview/?period=${period}`)).current).toMatchObject({ requests: 6, quota })
 

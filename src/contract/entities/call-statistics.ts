@@ -11,6 +11,7 @@ export type OverviewPeriod = (typeof overviewPeriods)[number]
  */
 const figures = z.object({
   requests: z.int(),
+  answered: z.int(),
   /**
    * Calls that failed because of the site, its channels or their upstreams; a request refused for an error of the caller is not a
    * failure.
@@ -31,9 +32,25 @@ export type CallFigures = z.output<typeof figures>
 /** Errors of one code: their number, the last message without secrets, and when that was. */
 const callError = z.object({ code: z.string(), count: z.int(), message: z.string(), last_at: z.int() })
 
-/** A user, model or token among those with the most charges. `name` is '' when it is deleted. */
-const consumer = z.object({ key: z.string(), name: z.string(), requests: z.int(), failed: z.int(), quota: z.int() })
+/** A user, model or token among those with the most charges. `name` is '' when it is deleted, `owner` is the user of a token. */
+const consumer = z.object({
+  key: z.string(),
+  name: z.string(),
+  owner: z.string(),
+  requests: z.int(),
+  failed: z.int(),
+  quota: z.int(),
+})
 export type Consumer = z.output<typeof consumer>
+
+/** What began: an incident, an alert, or the first of the running nodes of a version. */
+const mark = z.object({
+  kind: z.enum(['incident', 'alert', 'start']),
+  id: z.string(),
+  at: z.int(),
+  text: z.object({ zh: z.string(), en: z.string() }),
+})
+export type OverviewMark = z.output<typeof mark>
 
 export const overview = z.object({
   from: z.int(),
@@ -44,6 +61,8 @@ export const overview = z.object({
   /** One entry for each 5 minutes, hour or day with calls, oldest first. */
   step_seconds: z.int(),
   points: z.array(figures.extend({ at: z.int() })),
+  /** Oldest first. */
+  marks: z.array(mark),
   /** The errors that callers received, the most frequent first. */
   errors: z.array(callError),
   /** Channels with failed attempts, the most first, with their last error. */

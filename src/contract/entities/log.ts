@@ -285,6 +285,63 @@ export type LogIteration = Pick<
   | 'tier_factor'
 > & { readonly model: string }
 
+/** The columns of an exported file behind the time, as its head names them; some are for admins only. */
+export const logColumns = {
+  type: {},
+  request_id: {},
+  user_id: { admin: true },
+  username: { admin: true },
+  token: {},
+  group: {},
+  model: {},
+  upstream_model: {},
+  replaced_model: {},
+  answered_model: {},
+  upstream_format: {},
+  dropped_fields: {},
+  channel: { admin: true },
+  channel_name: { admin: true },
+  channels_tried: { admin: true },
+  stream: {},
+  usage_implausible: {},
+  usage_unexplained: {},
+  cached_above_prompt: {},
+  above_hold: {},
+  site_cost: { admin: true },
+  site_cost_reason: { admin: true },
+  duration_ms: {},
+  first_token_ms: {},
+  prompt_tokens: {},
+  cached_tokens: {},
+  completion_tokens: {},
+  service_tier: {},
+  quota: {},
+  amount: {},
+  usd: {},
+  content: {},
+  status: {},
+  code: {},
+} as const satisfies Readonly<Record<string, { readonly admin?: true }>>
+export type LogColumn = keyof typeof logColumns
+
+/** The columns that may be chosen, in the order of the file. */
+export function logColumnsFor(isAdmin: boolean): readonly LogColumn[] {
+  // The keys are those written above.
+  return (Object.keys(logColumns) as LogColumn[]).filter((name) => isAdmin || !('admin' in logColumns[name]))
+}
+
+/** Answered and failed calls of each bucket of `step_seconds` that has some, oldest first; buckets begin at round times of the caller. */
+export const logHistogram = z.object({
+  step_seconds: z.int(),
+  /** The begin of the first bucket, and the last second of the time that is filtered by. */
+  from: z.int(),
+  to: z.int(),
+  /** Calls before this time were not counted, because that takes too long; 0 when all were. */
+  counted_from: z.int(),
+  points: z.array(z.object({ at: z.int(), answered: z.int(), failed: z.int() })),
+})
+export type LogHistogram = z.output<typeof logHistogram>
+
 export const logStatistics = z.object({ quota: z.int(), rpm: z.int(), tpm: z.int() })
 
 /** A purge of the log. `progress` runs from 0 to 1 over the time range that is purged; `finished_at` is 0 while it runs. */

@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { grains, quotaData, sumsBy, usageSums } from '../entities/usage-sum.ts'
-import { queryInt, queryText } from '../envelope.ts'
+import { offsetMinutes, queryInt, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const span = { start_timestamp: queryInt, end_timestamp: queryInt }
 const grain = z.enum(grains).catch('hour')
-/** Minutes east of Greenwich, which determine the start of days and weeks. */
-const offset_minutes = z.coerce.number().int().min(-840).max(840).catch(0)
 
 export const dataRoutes = routes({
   'GET /api/data/': {
@@ -28,7 +26,7 @@ export const dataRoutes = routes({
       ...span,
       by: z.enum(sumsBy).catch('model'),
       grain,
-      offset_minutes,
+      offset_minutes: offsetMinutes,
       username: queryText,
       model_name: queryText,
       channel: queryInt,
@@ -43,7 +41,7 @@ export const dataRoutes = routes({
       ...span,
       by: z.enum(['model', 'group']).catch('model'),
       grain,
-      offset_minutes,
+      offset_minutes: offsetMinutes,
       model_name: queryText,
       group: queryText,
     }),

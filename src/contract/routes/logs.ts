@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { log, logPurge, logSorts, logStatistics } from '../entities/log.ts'
-import { longPageSize, oneBasedPage, page, queryInt, querySort, queryText } from '../envelope.ts'
+import { log, logHistogram, logPurge, logSorts, logStatistics } from '../entities/log.ts'
+import { longPageSize, offsetMinutes, oneBasedPage, page, queryInt, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
 const ownFilters = {
@@ -19,6 +19,7 @@ const allFilters = { ...ownFilters, username: queryText, channel: queryInt, user
 const place = { ...oneBasedPage, before: queryText, sort: querySort(logSorts) }
 /** `searched_to` is the time that a search has reached when it goes on with `next` before its page is full, else 0. */
 const listed = page(log).extend({ next: z.string(), searched_to: z.int() })
+const offset = { offset_minutes: offsetMinutes }
 const zone = { time_zone: queryText }
 const csv = { type: 'text/csv', fileName: 'log.csv' } as const
 const jsonl = { type: 'application/x-ndjson', fileName: 'log.jsonl' } as const
@@ -69,6 +70,18 @@ export const logRoutes = routes({
     query: z.object(ownFilters),
     reply: logStatistics,
   },
+  'GET /api/log/histogram': {
+    access: 'admin',
+    summary: 'Answered and failed calls within the filter by time, in about 100 buckets',
+    query: z.object({ ...allFilters, ...offset }),
+    reply: logHistogram,
+  },
+  'GET /api/log/self/histogram': {
+    access: 'user',
+    summary: 'Own answered and failed calls within the filter by time, in about 100 buckets',
+    query: z.object({ ...ownFilters, ...offset }),
+    reply: logHistogram,
+  },
   'GET /api/log/search': {
     access: 'admin',
     summary: 'Search the newest 100 logs whose content begins with the keyword',
@@ -83,8 +96,9 @@ export const logRoutes = routes({
   },
   'GET /api/log/export.csv': {
     access: 'admin',
-    summary: 'Export logs of all users as CSV, newest first, with times of the given zone',
-    query: z.object({ ...allFilters, ...zone }),
+    summary:
+      'Export logs of all users as CSV, newest first, with times of the given zone; `columns` names those that the file has, all without it',
+    query: z.object({ ...allFilters, ...zone, columns: queryText }),
     reply: z.string(),
     text: csv,
   },
@@ -97,8 +111,9 @@ export const logRoutes = routes({
   },
   'GET /api/log/self/export.csv': {
     access: 'user',
-    summary: 'Export own logs as CSV, newest first, with times of the given zone',
-    query: z.object({ ...ownFilters, ...zone }),
+    summary:
+      'Export own logs as CSV, newest first, with times of the given zone; `columns` names those that the file has, all without it',
+    query: z.object({ ...ownFilters, ...zone, columns: queryText }),
     reply: z.string(),
     text: csv,
   },

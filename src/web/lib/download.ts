@@ -49,11 +49,47 @@ const frameLifeMs = 10 * 60_000
 
 /** Throws `ApiError`. */
 async function saveAnswer(line: ReadLine, name: string, query: Record<string, unknown>): Promise<void> {
+  saveFile(name, await (await openFile(line, query)).blob())
+}
+
+interface Reading {
+  /** Ends the reading, with its reason as the error. */
+  readonly signal: AbortSignal
+  readonly onChunk: (chunk: Uint8Array) => void
+}
+
+/** The whole file of a route, read piece by piece, so that the page can tell how far it is. Throws `ApiError`. */
+export async function fetchFile(line: ReadLine, query: Record<string, unknown>, { signal, onChunk }: Reading): Promise<Blob> {
+  const response = await openFile(line, query, signal)
+  const parts: Blob[] = []
+  let chunks: Uint8Array<ArrayBuffer>[] = []
+  let size = 0
+  const reader = response.body?.getReader()
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    if (value) {
+      onChunk(value)
+      chunks.push(value)
+      size += value.length
+    }
+    if (done || size > partBytes) {
+      // Browsers keep large blobs on the disk.
+      parts.push(new Blob(chunks))
+      chunks = []
+      size = 0
+    }
+    if (done) return new Blob(parts)
+  }
+}
+
+const partBytes = 16 * 1024 * 1024
+
+/** Throws `ApiError`. */
+async function openFile(line: ReadLine, query: Record<string, unknown>, signal: AbortSignal | null = null): Promise<Response> {
   const { path } = parseLine(line)
-  const response = await fetch(addressOf(path, undefined, query), { headers: callerHeaders(), cache: 'no-store' })
+  const response = await fetch(addressOf(path, undefined, query), { headers: callerHeaders(), cache: 'no-store', signal })
   // A refusal is an envelope; a file never is.
-  if (response.ok && !response.headers.get('content-type')?.startsWith('application/json'))
-    return saveFile(name, await response.blob())
+  if (response.ok && !response.headers.get('content-type')?.startsWith('application/json')) return response
   const { message = '', code = 'unknown' } = (await response.json().catch(() => ({}))) as { message?: string; code?: string }
   throw new ApiError(message || `${response.status} ${response.statusText}`.trim(), { code, status: response.status })
 }

@@ -6,7 +6,8 @@ import type { logRoutes } from '../../../contract/routes/logs.ts'
 import { oneBased } from '../../base/db/page.ts'
 import { recordExport } from '../../base/options/record-export.ts'
 import type { LogFilter } from '../../usage/filter.ts'
-import { exportLogs } from '../../usage/log/export.ts'
+import { type Export, exportLogs } from '../../usage/log/export.ts'
+import { logHistogram } from '../../usage/log/histogram.ts'
 import { channelNames, listLogs, listOwnLogs, searchLogs, searchOwnLogs } from '../../usage/log/log.ts'
 import { purgeLogs, readPurge, requestPurge, stopPurge } from '../../usage/log/purge.ts'
 import type { Order } from '../../usage/log/rows.ts'
@@ -36,6 +37,14 @@ export const logHandlers: Handlers<typeof logRoutes, Context> = {
     return runSearch(context, filter, (core) => logStatistics(core, filter))
   },
 
+  'GET /api/log/histogram': (context, { query: { offset_minutes: offsetMinutes, ...filter } }) =>
+    runSearch(context, filter, (core) => logHistogram(core, { filter: ofUser(filter), offsetMinutes })),
+
+  'GET /api/log/self/histogram'(context, { query: { offset_minutes: offsetMinutes, ...own } }) {
+    const filter = { ...own, userId: requireCaller(context).id }
+    return runSearch(context, filter, (core) => logHistogram(core, { filter, offsetMinutes }))
+  },
+
   'GET /api/log/search': (context, { query }) => runSearch(context, query, (core) => searchLogs(core, query)),
 
   'GET /api/log/self/search'(context, { query }) {
@@ -62,8 +71,10 @@ export const logHandlers: Handlers<typeof logRoutes, Context> = {
   'GET /api/log/export.csv': (context, { query }) => exportAll(context, query, 'csv'),
   'GET /api/log/export.jsonl': (context, { query }) => exportAll(context, query, 'jsonl'),
 
-  'GET /api/log/self/export.csv': (context, { query: { time_zone, ...filter } }) =>
-    exportLogs(readerCore(context), { filter, format: 'csv', timeZone: time_zone, ownerId: requireCaller(context).id }),
+  'GET /api/log/self/export.csv'(context, { query: { time_zone: timeZone, columns, ...filter } }) {
+    const ownerId = requireCaller(context).id
+    return exportLogs(readerCore(context), { filter, format: 'csv', timeZone, columns: namesIn(columns), ownerId })
+  },
 
   'GET /api/log/self/export.jsonl': (context, { query: { time_zone, ...filter } }) =>
     exportLogs(readerCore(context), { filter, format: 'jsonl', timeZone: time_zone, ownerId: requireCaller(context).id }),
@@ -77,11 +88,19 @@ async function withRecordings(context: Context, items: readonly Log[]): Promise<
   return items.map((row) => (mayOpen(row) && recorded.has(row.request_id) ? { ...row, recorded: true as const } : row))
 }
 
-async function exportAll(context: Context, { time_zone, ...query }: AllFilters & { time_zone: string }, format: 'csv' | 'jsonl') {
+type ExportQuery = AllFilters & { time_zone: string; columns?: string }
+
+async function exportAll(
+  context: Context,
+  { time_zone: timeZone, columns = '', ...query }: ExportQuery,
+  format: Export['format'],
+) {
   const filter = ofUser(query)
   await recordExport(context.app, requireCaller(context), { action: 'log.export', target: 'logs', asked: filter })
-  return exportLogs(readerCore(context), { filter, format, timeZone: time_zone })
+  return exportLogs(readerCore(context), { filter, format, timeZone, columns: namesIn(columns) })
 }
+
+const namesIn = (text: string): string[] => text.split(',').filter((name) => name !== '')
 
 const orderOf = (sort: SortBy | undefined): Order => (sort && !sort.descending ? 'oldest' : 'newest')
 

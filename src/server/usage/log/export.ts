@@ -1,5 +1,13 @@
 import { csvLine, csvText } from '../../../contract/csv.ts'
-import { cachedTokensOf, type Log, type LogFailure, type LogOther, logTypeLabels } from '../../../contract/entities/log.ts'
+import {
+  cachedTokensOf,
+  type Log,
+  type LogColumn,
+  type LogFailure,
+  type LogOther,
+  logColumnsFor,
+  logTypeLabels,
+} from '../../../contract/entities/log.ts'
 import { usdFigure } from '../../../contract/quota.ts'
 import type { Queries } from '../../base/db/open.ts'
 import { readJson } from '../../base/lib/bytes/read-json.ts'
@@ -16,6 +24,8 @@ export interface Export {
   readonly format: 'csv' | 'jsonl'
   /** An IANA name; times include its offset, and columns its name. Unknown names mean UTC. */
   readonly timeZone: string
+  /** Names of columns of a CSV file; all without one. Unknown ones are left out. */
+  readonly columns?: readonly string[]
   /** The user whose rows are exported, as their owner sees them; undefined for all rows as admins see them. */
   readonly ownerId?: number
 }
@@ -26,11 +36,15 @@ const rowsAtOnce = 500
  * All matching rows, newest first, as the pieces of a file. Some hundred rows are read at a time, with back-pressure, so that a slow
  * reader blocks no one and takes no memory. Rows written meanwhile are not included.
  */
-export async function* exportLogs(core: Core, { filter, format, timeZone, ownerId }: Export): AsyncGenerator<string> {
+export async function* exportLogs(
+  core: Core,
+  { filter, format, timeZone, columns: chosen = [], ownerId }: Export,
+): AsyncGenerator<string> {
   const isOwner = ownerId !== undefined
   const { zone, timeText } = zoneClock(timeZone)
-  const columns = isOwner ? allColumns.filter(({ admin }) => !admin) : allColumns
-  if (format === 'csv') yield csvText([[`time (${zone})`, ...columns.map(({ name }) => name)]])
+  const offered = logColumnsFor(!isOwner)
+  const columns = chosen.length === 0 ? offered : offered.filter((name) => chosen.includes(name))
+  if (format === 'csv') yield csvText([[`time (${zone})`, ...columns]])
 
   const found = await resolveFilter(core.db, isOwner ? { ...filter, userId: ownerId } : filter)
   if (!found) return
@@ -76,52 +90,48 @@ interface Shown {
 
 type Other = Partial<LogOther> & Partial<Pick<LogFailure, 'status' | 'code'>>
 
-interface ExportColumn {
-  readonly name: string
-  readonly admin?: true
-  readonly value: (log: Log, other: Other, perUsd: number) => string | number | undefined
+type ColumnValue = (log: Log, other: Other, perUsd: number) => string | number | undefined
+
+const columnValues: Readonly<Record<LogColumn, ColumnValue>> = {
+  type: (log) => logTypeLabels[log.type]?.label.en ?? log.type,
+  request_id: (log) => log.request_id,
+  user_id: (log) => log.user_id,
+  username: (log) => log.username,
+  token: (log) => log.token_name,
+  group: (log) => log.group,
+  model: (log) => log.model_name,
+  upstream_model: (_log, other) => other.upstream_model_name,
+  replaced_model: (_log, other) => other.replaced_model,
+  answered_model: (_log, other) => other.answered_model,
+  upstream_format: (_log, other) => other.upstream_format,
+  dropped_fields: (_log, other) => other.dropped?.join(' '),
+  channel: (log) => log.channel || undefined,
+  channel_name: (log) => log.channel_name,
+  channels_tried: (_log, other) => other.admin_info?.use_channel.join(' '),
+  stream: (log) => String(log.is_stream),
+  usage_implausible: (_log, other) => (other.usage_implausible ? 'true' : undefined),
+  usage_unexplained: (_log, other) => other.usage_unexplained,
+  cached_above_prompt: (_log, other) => other.cached_above_prompt,
+  above_hold: (_log, other) => (other.above_hold ? 'true' : undefined),
+  site_cost: (_log, other) => other.admin_info?.site_cost?.amount,
+  site_cost_reason: (_log, other) => other.admin_info?.site_cost?.reason,
+  duration_ms: (log, other) => other.use_time_ms ?? log.use_time * 1000,
+  first_token_ms: (_log, other) => other.frt,
+  prompt_tokens: (log) => log.prompt_tokens,
+  cached_tokens: (_log, other) => cachedTokensOf(other),
+  completion_tokens: (log) => log.completion_tokens,
+  service_tier: (_log, other) => other.tier_served ?? other.tier_asked,
+  quota: (log) => log.quota,
+  amount: (log) => log.amount,
+  usd: (log, other, perUsd) => usdFigure(log.quota || log.amount, other.quota_per_unit ?? perUsd),
+  content: (log) => log.content,
+  status: (_log, other) => other.status,
+  code: (_log, other) => other.code,
 }
 
-const allColumns: readonly ExportColumn[] = [
-  { name: 'type', value: (log) => logTypeLabels[log.type]?.label.en ?? log.type },
-  { name: 'request_id', value: (log) => log.request_id },
-  { name: 'user_id', admin: true, value: (log) => log.user_id },
-  { name: 'username', admin: true, value: (log) => log.username },
-  { name: 'token', value: (log) => log.token_name },
-  { name: 'group', value: (log) => log.group },
-  { name: 'model', value: (log) => log.model_name },
-  { name: 'upstream_model', value: (_log, other) => other.upstream_model_name },
-  { name: 'replaced_model', value: (_log, other) => other.replaced_model },
-  { name: 'answered_model', value: (_log, other) => other.answered_model },
-  { name: 'upstream_format', value: (_log, other) => other.upstream_format },
-  { name: 'dropped_fields', value: (_log, other) => other.dropped?.join(' ') },
-  { name: 'channel', admin: true, value: (log) => log.channel || undefined },
-  { name: 'channel_name', admin: true, value: (log) => log.channel_name },
-  { name: 'channels_tried', admin: true, value: (_log, other) => other.admin_info?.use_channel.join(' ') },
-  { name: 'stream', value: (log) => String(log.is_stream) },
-  { name: 'usage_implausible', value: (_log, other) => (other.usage_implausible ? 'true' : undefined) },
-  { name: 'usage_unexplained', value: (_log, other) => other.usage_unexplained },
-  { name: 'cached_above_prompt', value: (_log, other) => other.cached_above_prompt },
-  { name: 'above_hold', value: (_log, other) => (other.above_hold ? 'true' : undefined) },
-  { name: 'site_cost', admin: true, value: (_log, other) => other.admin_info?.site_cost?.amount },
-  { name: 'site_cost_reason', admin: true, value: (_log, other) => other.admin_info?.site_cost?.reason },
-  { name: 'duration_ms', value: (log, other) => other.use_time_ms ?? log.use_time * 1000 },
-  { name: 'first_token_ms', value: (_log, other) => other.frt },
-  { name: 'prompt_tokens', value: (log) => log.prompt_tokens },
-  { name: 'cached_tokens', value: (_log, other) => cachedTokensOf(other) },
-  { name: 'completion_tokens', value: (log) => log.completion_tokens },
-  { name: 'service_tier', value: (_log, other) => other.tier_served ?? other.tier_asked },
-  { name: 'quota', value: (log) => log.quota },
-  { name: 'amount', value: (log) => log.amount },
-  { name: 'usd', value: (log, other, perUsd) => usdFigure(log.quota || log.amount, other.quota_per_unit ?? perUsd) },
-  { name: 'content', value: (log) => log.content },
-  { name: 'status', value: (_log, other) => other.status },
-  { name: 'code', value: (_log, other) => other.code },
-]
-
-function csvOf(log: Log, columns: readonly ExportColumn[], { perUsd, timeText }: Shown): string {
+function csvOf(log: Log, columns: readonly LogColumn[], { perUsd, timeText }: Shown): string {
   const other = readOther(log.other)
-  return csvLine([timeText(log.created_at), ...columns.map(({ value }) => value(log, other, perUsd) ?? '')])
+  return csvLine([timeText(log.created_at), ...columns.map((name) => columnValues[name](log, other, perUsd) ?? '')])
 }
 
 function jsonOf({ id, other, ...log }: Log, timeText: Shown['timeText'], isOwner: boolean): string {

@@ -15,6 +15,7 @@ import { type LogFilter, resolveFilter } from '../filter.ts'
 import { hourSeconds } from '../sums/hours.ts'
 import { rollUpHours } from '../sums/roll-up.ts'
 import { type Export, exportLogs } from './export.ts'
+import { logHistogram } from './histogram.ts'
 import { type LogQuery, listLogs, listOwnLogs, recordLog, searchLogs, searchOwnLogs } from './log.ts'
 import { purgeLogs, readPurge, requestPurge, runPurges, stopPurge } from './purge.ts'
 import { logsInOrder, type Order } from './rows.ts'
@@ -539,6 +540,118 @@ eachDatabase('logs', (fresh, kind) => {
     expect(own[1]).not.toHaveProperty('channel')
     expect(own[1].other).toEqual({})
     expect(JSON.parse((await lines({ format: 'jsonl' }))[2] ?? '')).toMatchObject({ channel: 7, other: { admin_info: {} } })
+  })
+
+  it('exports the columns that are chosen, in the order of the file, and never one for admins to an owner', async () => {
+    await add({ model_name: 'm', content: 'text', channel_id: 7 })
+    const file = async (more: Partial<Export>) => {
+      const pieces: string[] = []
+      const columns = ['content', 'channel', 'model', 'nonsense']
+      for await (const piece of exportLogs(core, { filter: {}, format: 'csv', timeZone: '', columns, ...more }))
+        pieces.push(piece)
+      return pieces.join('').slice(1).trimEnd().split('\r\n')
+    }
+    expect(await file({})).toEqual(['time (UTC),model,channel,content', '2027-01-15T08:00:00Z,m,7,text'])
+    expect(await file({ ownerId: ada })).toEqual(['time (UTC),model,content', '2027-01-15T08:00:00Z,m,text'])
+  })
+
+  describe('a histogram', () => {
+    const histogram = (filter: LogFilter, more: Partial<Parameters<typeof logHistogram>[1]> = {}) =>
+      logHistogram(core, { filter, offsetMinutes: 0, ...more })
+    const counts = async (filter: LogFilter) => (await histogram(filter)).points
+    const failed = { type: logType.error, error_status: 503, error_code: 'upstream_failed' }
+    const hours = (count: number) => nowSeconds - count * hourSeconds
+
+    it('counts answered and failed calls of a filter in round buckets of its time, and other rows not at all', async () => {
+      for (const created_at of [nowSeconds - 1, nowSeconds - 899, nowSeconds - 901]) await add({ created_at, model_name: 'a' })
+      await add({ created_at: nowSeconds - 901, model_name: 'b', user_id: bob, channel_id: 3 })
+      await add({ ...failed, created_at: nowSeconds - 10, model_name: 'a' })
+      await add({ type: logType.topUp })
+      const span = { start_timestamp: hours(20) }
+      const [older, newer] = [nowSeconds - 1800, nowSeconds - 900]
+      expect(await histogram(span)).toEqual({
+        ...{ step_seconds: 900, from: hours(20), to: nowSeconds, counted_from: 0 },
+        points: [
+          { at: older, answered: 2, failed: 0 },
+          { at: newer, answered: 2, failed: 1 },
+        ],
+      })
+      expect(await counts({ ...span, channel: 3 })).toEqual([{ at: older, answered: 1, failed: 0 }])
+      expect(await counts({ ...span, username: 'bob' })).toEqual([{ at: older, answered: 1, failed: 0 }])
+      expect(await counts({ ...span, status: 503 })).toEqual([{ at: newer, answered: 0, failed: 1 }])
+      expect(await counts({ ...span, type: logType.consume, model_name: 'a' })).toEqual([
+        { at: older, answered: 1, failed: 0 },
+        { at: newer, answered: 2, failed: 0 },
+      ])
+      for (const filter of [{ type: logType.topUp }, { model_name: '%none%' }, { start_timestamp: nowSeconds + 1 }])
+        expect(await counts(filter)).toEqual([])
+      // Of a minute by the second.
+      const minute = { start_timestamp: nowSeconds - 60, end_timestamp: nowSeconds - 5 }
+      expect(await histogram(minute)).toMatchObject({
+        step_seconds: 1,
+        points: [{ at: nowSeconds - 10, answered: 0, failed: 1 }],
+      })
+    })
+
+    it('begins its buckets at round times of the caller: days at midnight, weeks on Mondays', async () => {
+      await add({ created_at: hours(90 * 24) })
+      await add({ created_at: hours(1) })
+      const midnightInShanghai = Date.parse('2027-01-15T00:00:00+08:00') / 1000
+      expect(await histogram({}, { offsetMinutes: 480 })).toMatchObject({
+        step_seconds: 86_400,
+        points: [{ answered: 1 }, { at: midnightInShanghai, answered: 1 }],
+      })
+      const monday = Date.parse('2027-01-11T00:00:00Z') / 1000
+      expect(await histogram({ start_timestamp: hours(365 * 24) })).toMatchObject({
+        step_seconds: 7 * 86_400,
+        points: [{ answered: 1 }, { at: monday, answered: 1 }],
+      })
+    })
+
+    it('is the same before and after the hours are rolled up, for every filter', async () => {
+      for (let hour = 0; hour < 200; hour += 5) {
+        const user_id = hour % 2 ? ada : bob
+        await add({ created_at: hours(hour) - 7, user_id, model_name: `m${hour % 3}`, token_name: `t${hour % 4}`, channel_id: 1 })
+        await add({ ...failed, created_at: hours(hour) - 9, user_id, model_name: 'm1', token_name: 't1', channel_id: 1 })
+      }
+      const filters: LogFilter[] = [
+        ...[{}, { model_name: 'm1' }, { channel: 1 }, { userId: bob }, { userId: ada, model_name: 'm1' }],
+        ...[{ token_name: 't1' }, { token_name: 't1', model_name: 'm1' }, { type: logType.error }, { type: logType.consume }],
+      ].map((filter) => ({ start_timestamp: hours(250), ...filter }))
+      const all = () => Promise.all(filters.map(counts))
+      const before = await all()
+      const sums = before.map((points) =>
+        points.reduce((sum, point) => [(sum[0] ?? 0) + point.answered, (sum[1] ?? 0) + point.failed], [0, 0]),
+      )
+      expect(sums).toEqual([
+        [40, 40],
+        [13, 40],
+        [40, 40],
+        [20, 20],
+        [6, 20],
+        [10, 40],
+        [3, 40],
+        [0, 40],
+        [40, 0],
+      ])
+      await rollUpHours({ ...core, now: () => hours(100) * 1000 })
+      expect(await all()).toEqual(before)
+      await rollUpHours({ ...core, now: () => hours(-2) * 1000 })
+      expect(await all()).toEqual(before)
+    })
+
+    it('has coarser buckets, or an end, where the rows are too many to be counted in time', async () => {
+      for (let hour = 0; hour < 20; hour++) await add({ created_at: hours(hour) - 7, model_name: 'm', token_name: 't' })
+      const asked = { start_timestamp: hours(21) }
+      expect((await histogram(asked)).step_seconds).toBe(900)
+      const coarse = await histogram(asked, { searchMs: -1 })
+      expect(coarse.step_seconds).toBe(hourSeconds)
+      expect(coarse.points).toHaveLength(20)
+      // The sums of hours do not tell of a model of a token.
+      const part = await histogram({ ...asked, token_name: 't', model_name: 'm' }, { searchMs: -1 })
+      expect(part.counted_from).toBe(hours(1) + 1)
+      expect(part.points).toEqual([{ at: hours(1), answered: 1, failed: 0 }])
+    })
   })
 
   it('reads the rows of an export only as they are consumed', async () => {

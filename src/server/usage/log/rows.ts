@@ -30,7 +30,7 @@ type LogQuery = SelectQueryBuilder<Tables, 'logs', LogRow>
 const bucketsMax = 2000
 const daySeconds = 86_400
 /** The time for which hours that are not rolled up are searched, and about the time that a piece of them takes. */
-const searchMs = 800
+export const searchMs = 800
 const pieceMs = 100
 
 /** Matching rows with the names of their channels, newest first. Every order and range is covered by an index of `logs`. */
@@ -156,7 +156,7 @@ async function spanOf(
 }
 
 /** The pieces of a time span, each as long as can be read in about `pieceMs`, by the time that the one before took. */
-function* pieces(span: Span | undefined, order: Order): Generator<Span> {
+export function* pieces(span: Span | undefined, order: Order): Generator<Span> {
   if (!span) return
   let { from, to } = span
   for (let length = hourSeconds; from <= to; ) {

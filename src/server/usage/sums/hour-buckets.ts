@@ -3,7 +3,7 @@ import { logType } from '../../../contract/entities/log.ts'
 import type { Queries } from '../../base/db/open.ts'
 import { matching, matchingHours, type ResolvedFilter } from '../filter.ts'
 import { hourSeconds, type Span, splitByHour } from './hours.ts'
-import { rollupEnd, sumHours } from './rollup.ts'
+import { countHours, rollupEnd, sumHours } from './rollup.ts'
 
 /**
  * Locates matching rows of the log: the hour buckets of `quota_data` list the hours in which a user has a model, a channel or a
@@ -140,6 +140,27 @@ export async function sumWithoutRows(
     ])
     .executeTakeFirstOrThrow()
   return { sum, left: [...edges, ...behindRollup] }
+}
+
+/**
+ * The number of matching charges of each hour, and the time from which on they must be counted over rows. Undefined when all must be.
+ * Hours that are partly in the span are counted completely.
+ */
+export async function countsByHour(
+  db: Queries,
+  filter: ResolvedFilter,
+): Promise<{ counts: Map<number, number>; rowsFrom: number } | undefined> {
+  if (filter.request_id || filter.site_cost || filter.tokenId) return undefined
+  const whole = { ...filter, start_timestamp: firstHour(filter) }
+  if (!filter.token_name) return { counts: await countHours(db, whole), rowsFrom: Number.MAX_SAFE_INTEGER }
+
+  if (filter.models || filter.channel || filter.group) return undefined
+  const rows = await tokenHours(db, whole)
+    .select('hour')
+    .select(({ fn }) => fn.sum<number>('count').as('count'))
+    .groupBy('hour')
+    .execute()
+  return { counts: new Map(rows.map(({ hour, count }) => [hour, count])), rowsFrom: await rollupEnd(db) }
 }
 
 function limits({ from, to }: Span): Pick<ResolvedFilter, 'start_timestamp' | 'end_timestamp'> {

@@ -32,7 +32,10 @@ const topMax = 8
  * The site in a period that ends now, and in the one before. Only statistics are read: some hundred rows for the site, and some
  * dozen for each model, user or token.
  */
-export async function readOverview({ db, now }: Pick<Core, 'db' | 'now'>, period: OverviewPeriod): Promise<Overview> {
+export async function readOverview(
+  { db, now }: Pick<Core, 'db' | 'now'>,
+  period: OverviewPeriod,
+): Promise<Omit<Overview, 'marks'>> {
   const { length, step, align } = periods[period]
   const to = seconds(now())
   const from = Math.floor((to - length) / align) * align
@@ -58,6 +61,7 @@ export async function readOverview({ db, now }: Pick<Core, 'db' | 'now'>, period
 function figuresOf(sums: CallSums): CallFigures {
   return {
     requests: sums.count,
+    answered: sums.answered,
     failed: sums.failed,
     success: successShare(sums) ?? null,
     p50_ms: sums.durations.percentile(0.5) ?? null,
@@ -96,7 +100,22 @@ async function consumers(db: Queries, side: 'user' | 'model' | 'token', span: Sp
     side,
     found.map(({ key }) => key),
   )
-  return found.map(({ key, count, failed, quota }) => ({ key, name: names.get(key) ?? '', requests: count, failed, quota }))
+  const owners = side === 'token' ? await ownersOf(db, [...names.keys()]) : new Map<string, string>()
+  return found.map(({ key, count, failed, quota }) => {
+    return { key, name: names.get(key) ?? '', owner: owners.get(key) ?? '', requests: count, failed, quota }
+  })
+}
+
+/** The names of the users of tokens, by the ids of these. */
+async function ownersOf(db: Queries, tokens: readonly string[]): Promise<Map<string, string>> {
+  if (tokens.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('tokens')
+    .innerJoin('users', 'users.id', 'tokens.user_id')
+    .select(['tokens.id', 'users.username'])
+    .where('tokens.id', 'in', tokens.map(Number))
+    .execute()
+  return new Map(rows.map(({ id, username }) => [String(id), username]))
 }
 
 async function namesOf(

@@ -84,6 +84,26 @@ export async function sumHours(db: Queries, filter: ResolvedFilter): Promise<Sum
   return sum
 }
 
+/** The number of charges in each hour; `filter` is as for `hourSums`. */
+export async function countHours(db: Queries, filter: ResolvedFilter): Promise<Map<number, number>> {
+  const side = dimensionOf(filter)
+  if (!side || side === 'user') {
+    const rows = await db
+      .selectFrom('quota_data')
+      .select('quota_data.created_at as hour')
+      .select(({ fn }) => fn.sum<number>('count').as('count'))
+      .where(matchingHours(filter))
+      .groupBy('quota_data.created_at')
+      .execute()
+    return new Map(rows.map(({ hour, count }) => [hour, count]))
+  }
+  const counts = new Map<number, number>()
+  for await (const piece of hourSums(db, filter, side)) {
+    for (const { hour, sums } of piece) eachSum(sums, (_key, { count }) => counts.set(hour, (counts.get(hour) ?? 0) + count))
+  }
+  return counts
+}
+
 /** Passes each key with its sum, which is the same object every time: a month has hundreds of thousands of keys. */
 export function eachSum(sums: Sums, take: (key: Key, sum: Readonly<Sum>) => void): void {
   const sum = { quota: 0, count: 0, token_used: 0 }

@@ -18,7 +18,7 @@ const keysMax = 15
 const hoursMaxDays = 31
 const others = '*'
 /** The first day of 1970 was a Thursday; weeks begin on Mondays. */
-const weekShiftSeconds = 3 * 86_400
+export const weekShiftSeconds = 3 * 86_400
 
 type Point = Sum & { at: number; key: string }
 type Bucket = Map<Key, Sum>

@@ -13,6 +13,7 @@ import { useUrlState } from '../../lib/search-params.ts'
 import { useMay } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { formatTime, nowSeconds, startOfDay, timeZoneName } from '../../lib/times.ts'
+import { TimeBars } from '../../ui/chart/time-bars.tsx'
 import { type Filter, ListFilters } from '../../ui/list/list-filters.tsx'
 import { Disclosure } from '../../ui/page/disclosure.tsx'
 import { Empty } from '../../ui/page/empty.tsx'
@@ -37,7 +38,6 @@ import {
 import { ShareRing } from './share-ring.tsx'
 import { SharesTable, StepsTable } from './tables.tsx'
 import { texts } from './texts.ts'
-import { UsageBars } from './usage-bars.tsx'
 
 export function Screen() {
   const say = useText(texts)
@@ -192,16 +192,19 @@ function Charts({ sums, before, view, change }: ChartsProps) {
       ) : (
         <>
           <Panel title={say('distribution')} description={`${total} · ${say('distributionHint', { zone: timeZoneName() })}`}>
-            <UsageBars
-              label={`${say('distribution')}, ${total}`}
-              series={series}
-              steps={steps}
-              before={line}
-              beforeLabel={say('before')}
-              nameOf={nameOf}
-              format={format}
-              {...ticks}
-            />
+            <div className={styles.bars}>
+              <TimeBars
+                height={340}
+                label={`${say('distribution')}, ${total}`}
+                series={series}
+                steps={steps}
+                before={line}
+                beforeLabel={say('before')}
+                nameOf={nameOf}
+                format={format}
+                {...ticks}
+              />
+            </div>
             <Disclosure title={say('asTable')}>
               <StepsTable series={series} steps={steps} nameOf={nameOf} format={format} hint={hint} />
             </Disclosure>

@@ -1,28 +1,6 @@
 import { expect, it } from 'vitest'
-import { barPath, layoutOf } from './bars.ts'
-import { grainFor, othersKey, refundsKey, roundSteps, roundTicks, seriesOf, sharesOf, stepsOf, sumsOfSteps } from './series.ts'
-
-it.each([
-  [0, 0.001068, [0, 0.00025, 0.0005, 0.00075, 0.001, 0.00125]],
-  [0, 7, [0, 2, 4, 6, 8]],
-  [0, 93, [0, 20, 40, 60, 80, 100]],
-  [-3, 9, [-2.5 * 2, -2.5, 0, 2.5, 5, 7.5, 10]],
-  [0, 0, [0, 1]],
-])('axis ticks from %d to %d are round', (least, largest, ticks) => {
-  expect(roundTicks(least, largest)).toEqual(ticks)
-})
-
-it.each([
-  ['hours of three days', 72, 3600, 9, ['00:00', '12:00', '00:00', '12:00', '00:00', '12:00']],
-  ['hours on a phone', 72, 3600, 3, ['00:00', '00:00', '00:00']],
-  ['hours of a day', 24, 3600, 9, ['00:00', '03:00', '06:00', '09:00', '12:00', '15:00', '18:00', '21:00']],
-  ['days of a month', 30, 86_400, 9, Array.from({ length: 8 }, () => '00:00')],
-] as const)('of %s the round ones are labelled', (_, count, size, most, times) => {
-  const midnight = new Date(2026, 0, 5).getTime() / 1000
-  const steps = Array.from({ length: count }, (_, index) => ({ at: midnight + index * size, label: '', values: new Map() }))
-  const shown = roundSteps(steps, most).map(({ at }) => new Date(at * 1000).toTimeString().slice(0, 5))
-  expect(shown).toEqual(times)
-})
+import { barPath, layoutOf } from '../../ui/chart/layout.ts'
+import { grainFor, othersKey, refundsKey, seriesOf, sharesOf, stepsOf, sumsOfSteps } from './series.ts'
 
 const sum = (quota: number) => ({ quota, count: 1, token_used: 1 })
 const names = Array.from({ length: 11 }, (_, index) => `model-${index}`)
@@ -60,7 +38,7 @@ it.each([
 it('a year of nine series is nine paths, and bars stand one above the other without a gap', () => {
   const series = seriesOf(sums, 'quota')
   const steps = stepsOf(sums, { metric: 'quota', grain: 'week', from: 0, to: 366 * day })
-  const drawn = { width: 1000, steps, series, line: undefined, scale: 1, formatTick: String }
+  const drawn = { width: 1000, height: 340, steps, series, line: undefined, scale: 1, formatTick: String }
   const { columns, ticks, left } = layoutOf(drawn)
   expect(columns).toHaveLength(series.length)
   for (const { bars } of columns) expect(barPath(bars).startsWith('M') || bars.length === 0).toBe(true)

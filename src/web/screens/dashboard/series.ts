@@ -1,22 +1,10 @@
 import { type Grain, grainSeconds, grains, type UsageSums } from '../../../contract/entities/usage-sum.ts'
+import { dayOf, pad, type Series, type Step } from '../../ui/chart/steps.ts'
 
 /** The data of charts and tables: one series per key, with a value for every time step. */
 
 export const metrics = ['quota', 'count', 'tokens'] as const
 export type Metric = (typeof metrics)[number]
-
-export interface Series {
-  /** Safe as the name of a field, unlike the names of models, which have dots. */
-  readonly id: string
-  readonly key: string
-  readonly color: string
-}
-
-export interface Step {
-  readonly at: number
-  readonly label: string
-  readonly values: ReadonlyMap<string, number>
-}
 
 const colors = ['blue.6', 'teal.6', 'orange.6', 'grape.6', 'lime.7', 'pink.6', 'cyan.7', 'yellow.7'] as const
 
@@ -53,43 +41,14 @@ function addTo(values: Map<string, number>, key: string, value: number): void {
   values.set(key, (values.get(key) ?? 0) + value)
 }
 
-/** Round axis ticks from the least to the largest value, at most six: multiples of 1, 2, 2.5 or 5 times a power of ten. */
-export function roundTicks(least: number, largest: number): readonly number[] {
-  const span = largest - least
-  if (!(span > 0)) return [0, 1]
-  const power = 10 ** Math.floor(Math.log10(span / ticksMax))
-  const size = power * ([1, 2, 2.5, 5, 10].find((step) => span / (step * power) <= ticksMax - 1) ?? 10)
-  const [first, last] = [Math.floor(least / size), Math.ceil(largest / size)]
-  return Array.from({ length: last - first + 1 }, (_, index) => Number(((first + index) * size).toPrecision(12)))
-}
-
-const ticksMax = 6
-
-/** The steps whose labels are shown, at most `most`: of hours those at round ones, such as every six from midnight. */
-export function roundSteps(steps: readonly Step[], most: number): readonly Step[] {
-  const at = (hours: number) => steps.filter((step) => new Date(step.at * 1000).getHours() % hours === 0)
-  const shown = [1, 2, 3, 6, 12].map(at).find((few) => few.length <= most) ?? at(24)
-  const every = Math.ceil(shown.length / most)
-  return shown.filter((_, index) => index % every === 0)
-}
-
 export function figureOf(sum: { quota: number; count: number; token_used: number }, metric: Metric): number {
   return metric === 'tokens' ? sum.token_used : sum[metric]
-}
-
-/** The sum of all series in a step. */
-export function sumOf({ values }: Step, series: readonly Series[]): number {
-  return series.reduce((sum, { key }) => sum + (values.get(key) ?? 0), 0)
 }
 
 /** The chosen granularity, or the finest one that has few enough steps in a period of that many seconds. */
 export function grainFor(wanted: Grain, seconds: number): Grain {
   const fits = (grain: Grain) => seconds <= stepsMax * grainSeconds[grain]
   return fits(wanted) ? wanted : (grains.find(fits) ?? 'week')
-}
-
-export function colorOf(color = 'gray.5'): string {
-  return `var(--mantine-color-${color.replace('.', '-')})`
 }
 
 /** Every step between the first and the last moment, those without usage too. */
@@ -135,13 +94,7 @@ export function sumsOfSteps(
 
 /** `11-20 09:00`, `11-20`, `11-16 – 11-22`; local time. */
 function labelOf(at: number, grain: Grain): string {
-  const day = (seconds: number) => {
-    const date = new Date(seconds * 1000)
-    return `${pad(date.getMonth() + 1)}-${pad(date.getDate())}`
-  }
-  if (grain === 'day') return day(at)
-  if (grain === 'week') return `${day(at)} – ${day(at + 6 * 86_400)}`
-  return `${day(at)} ${pad(new Date(at * 1000).getHours())}:00`
+  if (grain === 'day') return dayOf(at)
+  if (grain === 'week') return `${dayOf(at)} – ${dayOf(at + 6 * 86_400)}`
+  return `${dayOf(at)} ${pad(new Date(at * 1000).getHours())}:00`
 }
-
-const pad = (value: number): string => String(value).padStart(2, '0')

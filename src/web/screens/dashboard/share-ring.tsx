@@ -1,5 +1,5 @@
+import { colorOf, type Series } from '../../ui/chart/steps.ts'
 import styles from './dashboard.module.css'
-import { colorOf, type Series } from './series.ts'
 
 interface ShareRingProps {
   readonly label: string

@@ -1,10 +1,12 @@
 import type { UsageSums } from '../../../contract/entities/usage-sum.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
+import { Dot } from '../../ui/chart/dot.tsx'
+import type { Series, Step } from '../../ui/chart/steps.ts'
 import shared from '../../ui/shared.module.css'
 import { QuotaText } from '../../ui/view/quota-text.tsx'
 import styles from './dashboard.module.css'
-import { colorOf, figureOf, type Metric, type Series, type Step } from './series.ts'
+import { figureOf, type Metric } from './series.ts'
 import { texts } from './texts.ts'
 
 interface SharesProps {
@@ -43,10 +45,7 @@ export function SharesTable({ sums, series, metric, nameOf }: SharesProps) {
             <tr key={sum.key}>
               <td>
                 <span className={styles.key}>
-                  <span
-                    className={styles.dot}
-                    style={{ background: colorOf(series.find(({ key }) => key === sum.key)?.color) }}
-                  />
+                  <Dot color={series.find(({ key }) => key === sum.key)?.color} />
                   {nameOf(sum.key)}
                 </span>
               </td>

@@ -37,10 +37,10 @@ export function TimeCell({ row }: { row: LogRow }) {
 export function ChannelCell({ row }: { row: LogRow }) {
   const say = useText(texts)
   return (
-    <Tooltip label={row.channel_name || say('channelGone')}>
+    <Tooltip label={`${row.channel_name || say('channelGone')} #${row.channel}`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a hint has to be reached by keyboard */}
-      <span className={styles.figure} tabIndex={0}>
-        {row.channel}
+      <span className={styles.clippedText} tabIndex={0}>
+        {row.channel_name || `#${row.channel}`}
       </span>
     </Tooltip>
   )

@@ -40,6 +40,7 @@ export function useColumns(isAdmin: boolean): readonly Column<LogRow>[] {
       title: say('channel'),
       admin: true,
       hideable: true,
+      maxWidth: 112,
       cell: (row) => (row.channel > 0 ? <ChannelCell row={row} /> : null),
     },
     {

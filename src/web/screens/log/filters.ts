@@ -5,6 +5,7 @@ import { startOfDay } from '../../lib/times.ts'
 import type { Filter } from '../../ui/list/list-filters.tsx'
 import { useListState } from '../../ui/list/list-state.ts'
 import { texts } from './texts.ts'
+import { useChannelChoices } from './use-channel-choices.ts'
 
 /** The state of the list in the address; the default is today. */
 export function useLogState() {
@@ -61,7 +62,7 @@ export function useFilterInputs(
   return [
     ...own,
     { kind: 'text', more: true, name: 'username', label: say('username'), width: 104 },
-    { kind: 'text', more: true, name: 'channel', label: say('channelId'), width: 106 },
+    { kind: 'lookup', more: true, name: 'channel', label: say('channel'), width: 184, useChoices: useChannelChoices },
     { kind: 'select', more: true, name: 'site_cost', label: say('siteCost'), choices: reasons, width: 184 },
   ]
 }

@@ -1,5 +1,5 @@
 import { ActionIcon, Box, Button, Skeleton, Switch, Tooltip } from '@mantine/core'
-import { IconReceipt, IconRefresh } from '@tabler/icons-react'
+import { IconDownload, IconReceipt, IconRefresh } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { logType } from '../../../contract/entities/log.ts'
@@ -16,13 +16,16 @@ import styles from './log.module.css'
 import { LogCard } from './log-card.tsx'
 import { Statistics } from './statistics.tsx'
 import { texts } from './texts.ts'
+import { rowsOf, useHistogram } from './use-histogram.ts'
 import { useLogList } from './use-log-list.ts'
 
 const RowDetails = lazy(async () => ({ default: (await import('./row-details.tsx')).RowDetails }))
 
-const ExportMenu = lazy(async () => ({ default: (await import('./export-menu.tsx')).ExportMenu }))
+const ExportDialog = lazy(async () => ({ default: (await import('./export-dialog.tsx')).ExportDialog }))
+const Histogram = lazy(async () => ({ default: (await import('./histogram.tsx')).Histogram }))
 const AdminTools = lazy(async () => ({ default: (await import('./admin-tools.tsx')).AdminTools }))
 
+const histogramLines = ['GET /api/log/histogram', 'GET /api/log/self/histogram'] as const
 const liveEveryMs = 3000
 
 export function Screen() {
@@ -31,11 +34,13 @@ export function Screen() {
   const isAdmin = useMay('admin')
   const narrow = useNarrow()
   const [live, setLive] = useState(false)
+  const [exporting, setExporting] = useState(false)
   const state = useLogState()
   const filter = filterOf(state.asked, isAdmin)
   const every = live && liveEveryMs
   const list = useLogList({ isAdmin, filter, order: state.order, paging: state.paging, every })
 
+  const { isShown, calls } = useHistogram({ isAdmin, filter, every })
   const searchedTo = list.data?.searched_to ?? 0
 
   /** New rows appear on the first page of a time range without an end. */
@@ -44,7 +49,8 @@ export function Screen() {
     if (on) state.change({ page: 1, to: 0, sort: '-created_at' })
   }
   const showFailed = (on: boolean) => state.change({ page: 1, type: on ? logType.error : 0, status: '', code: '' })
-  const refresh = () => invalidate(client, ['GET /api/log/', 'GET /api/log/self', 'GET /api/log/stat', 'GET /api/log/self/stat'])
+  const refresh = () =>
+    invalidate(client, ['GET /api/log/', 'GET /api/log/self', 'GET /api/log/stat', 'GET /api/log/self/stat', ...histogramLines])
 
   const statistics = <Statistics isAdmin={isAdmin} filter={filter} every={every} />
   const switches = (
@@ -99,9 +105,11 @@ export function Screen() {
               <IconRefresh size={17} stroke={1.6} />
             </ActionIcon>
           </Tooltip>
-          <Suspense fallback={<Skeleton width={36} height={36} />}>
-            <ExportMenu isAdmin={isAdmin} filter={filter} />
-          </Suspense>
+          <Tooltip label={say('export')}>
+            <ActionIcon variant="default" size={36} aria-label={say('export')} onClick={() => setExporting(true)}>
+              <IconDownload size={17} stroke={1.6} />
+            </ActionIcon>
+          </Tooltip>
           {isAdmin && (
             <Suspense fallback={<Skeleton width={36} height={36} />}>
               <AdminTools />
@@ -111,6 +119,21 @@ export function Screen() {
       }
     >
       {narrow && statistics}
+      {exporting && (
+        <Suspense>
+          <ExportDialog
+            isAdmin={isAdmin}
+            filter={filter}
+            expected={rowsOf({ total: list.total ?? 0, totalAtLeast: list.totalAtLeast }, calls)}
+            onClose={() => setExporting(false)}
+          />
+        </Suspense>
+      )}
+      {isShown && !narrow && (
+        <Suspense>
+          <Histogram calls={calls} onSelect={({ from, to }) => state.change({ from, to, page: 1 })} />
+        </Suspense>
+      )}
       {searchedTo > 0 && (
         <Box mb="sm">
           <Notice

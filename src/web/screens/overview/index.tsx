@@ -8,6 +8,7 @@ import { useUrlState } from '../../lib/search-params.ts'
 import { Empty } from '../../ui/page/empty.tsx'
 import { ErrorView } from '../../ui/page/error-view.tsx'
 import { PageHeader } from '../../ui/page/page-header.tsx'
+import { CallsPanel } from './calls-panel.tsx'
 import { Figures } from './figures.tsx'
 import { FiringStrip } from './firing-strip.tsx'
 import styles from './overview.module.css'
@@ -71,10 +72,14 @@ function Content({ overview, onMonth }: { overview: Overview; onMonth: () => voi
         <RunningPanel />
       </Stack>
     )
-  const of = (name: string) => (consumer: Consumer) => ({ [name]: consumer.name })
+  const of = (name: string) => (consumer: Consumer) => ({
+    [name]: consumer.name,
+    ...(consumer.owner !== '' && { username: consumer.owner }),
+  })
   return (
     <Stack>
       <Figures overview={overview} />
+      <CallsPanel overview={overview} />
       <div className={styles.halves}>
         <FailingPanel overview={overview} />
         <ErrorsPanel overview={overview} />

@@ -107,7 +107,7 @@ export function TopPanel({ title, consumers, searchOf, from }: TopProps) {
       ) : (
         <ul className={shared.list}>
           {consumers.map((consumer) => {
-            const { key, name, requests, failed, quota } = consumer
+            const { key, name, owner, requests, failed, quota } = consumer
             const detail = say('topDetail', { count: formatCount(requests), failed: formatCount(failed) })
             return (
               <li key={key} className={styles.top} title={detail}>
@@ -119,6 +119,7 @@ export function TopPanel({ title, consumers, searchOf, from }: TopProps) {
                       {name}
                     </Link>
                   )}
+                  {owner !== '' && <span className={styles.quiet}>{owner}</span>}
                   <span className={styles.aside}>
                     <QuotaText units={quota} />
                   </span>

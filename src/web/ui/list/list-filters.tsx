@@ -7,6 +7,7 @@ import { useNarrow } from '../../lib/narrow.ts'
 import type { SearchValue } from '../../lib/search-params.ts'
 import { texts } from '../texts.ts'
 import styles from './list-filters.module.css'
+import { type Choice, type LookupChoices, LookupFilter } from './lookup-filter.tsx'
 import { TimeRange } from './time-range.tsx'
 
 const FilterSheet = lazy(async () => ({ default: (await import('./filter-sheet.tsx')).FilterSheet }))
@@ -19,12 +20,21 @@ export type Filter =
       readonly name: string
       /** The label of an empty choice, too. */
       readonly label: string
-      readonly choices: readonly { readonly value: string; readonly label: string }[]
+      readonly choices: readonly Choice[]
       readonly width?: number
       /** One of the choices is always selected. */
       readonly required?: true
       /** In a wide window it is shown once it is added from the menu, or set. */
       readonly more?: true
+    }
+  /** A choice among more than are loaded at once. */
+  | {
+      readonly kind: 'lookup'
+      readonly name: string
+      readonly label: string
+      readonly width: number
+      readonly more?: true
+      readonly useChoices: LookupChoices
     }
   /** Two values, in unix seconds; 0 is open. */
   | { readonly kind: 'time'; readonly from: string; readonly to: string; readonly label: string }
@@ -160,6 +170,10 @@ function FilterInput({ filter, values, onChange, takesFocus }: FilterInputProps)
     )
   }
   const value = String(values[filter.name] ?? '')
+  if (filter.kind === 'lookup') {
+    const { name, ...lookup } = filter
+    return <LookupFilter {...lookup} value={value} onChange={(next) => onChange({ [name]: next })} takesFocus={takesFocus} />
+  }
   if (filter.kind === 'select') {
     return (
       <Select

@@ -1,4 +1,4 @@
-import { roundSteps, roundTicks, type Series, type Step } from './series.ts'
+import { roundSteps, roundTicks, type Series, type Step } from './steps.ts'
 
 /** The geometry of stacked bars, in pixels. */
 
@@ -27,29 +27,34 @@ export interface Plot {
 
 interface Drawn {
   readonly width: number
+  readonly height: number
   readonly steps: readonly Step[]
   readonly series: readonly Series[]
   readonly line: readonly number[] | undefined
   readonly scale: number
+  /** A tick without a text is left out. */
   readonly formatTick: (value: number) => string
 }
 
-const height = 340
+/** A chart that is lower has fewer ticks. */
+export const lowMax = 200
+const [lowTicksMax, ticksMax] = [3, 6]
 const [top, bottom] = [10, 28]
 const barWidthMax = 44
 /** Widths of characters of the axes, generous: labels are never cut. */
 const digitWidth = 7.5
 
-export function layoutOf({ width, steps, series, line, scale, formatTick }: Drawn): Plot {
+export function layoutOf({ width, height, steps, series, line, scale, formatTick }: Drawn): Plot {
   const inner = height - top - bottom
   const sides = steps.map((step) => sidesOf(step, series))
   const values = roundTicks(
     Math.min(0, ...sides.map(({ below }) => below / scale)),
     Math.max(0, ...sides.map(({ above }) => above / scale), ...(line ?? []).map((value) => value / scale)),
+    height < lowMax ? lowTicksMax : ticksMax,
   ).map((tick) => tick * scale)
   const [least, most] = [values[0] ?? 0, values.at(-1) ?? 1]
   const yOf = (value: number) => top + ((most - value) / (most - least)) * inner
-  const ticks = values.map((value) => ({ y: yOf(value), text: formatTick(value) }))
+  const ticks = values.map((value) => ({ y: yOf(value), text: formatTick(value) })).filter(({ text }) => text !== '')
   const left = Math.ceil(Math.max(...ticks.map(({ text }) => text.length)) * digitWidth) + 12
   const band = Math.max(0, width - left) / Math.max(1, steps.length)
   return {
@@ -95,14 +100,15 @@ function columnsOf(
   steps.forEach((step, index) => {
     const x = left + (index + 0.5) * band - barWidth / 2
     const reached = { above: 0, below: 0 }
-    for (const { id, key } of series) {
+    for (const { id, key, least = 0 } of series) {
       const value = step.values.get(key) ?? 0
       if (value === 0) continue
       const side = value > 0 ? 'above' : 'below'
       const [from, to] = [reached[side], reached[side] + value]
       reached[side] = to
-      const y = yOf(Math.max(from, to))
-      bars.get(id)?.push({ x, y, width: barWidth, height: yOf(Math.min(from, to)) - y })
+      const base = yOf(Math.min(from, to))
+      const height = Math.max(least, base - yOf(Math.max(from, to)))
+      bars.get(id)?.push({ x, y: base - height, width: barWidth, height })
     }
   })
   return series.map(({ id, color }) => ({ id, color, bars: bars.get(id) ?? [] }))
@@ -121,6 +127,17 @@ function sidesOf(step: Step, series: readonly Series[]) {
 export function columnAt({ left, band, count }: Plot, x: number): number | undefined {
   const index = Math.floor((x - left) / band)
   return index >= 0 && index < count ? index : undefined
+}
+
+/** The step at a place of the pointer, or the nearest one. */
+export function nearestColumn({ left, band, count }: Plot, x: number): number {
+  return Math.min(count - 1, Math.max(0, Math.floor((x - left) / band)))
+}
+
+/** The place of a time between the first and the last step. */
+export function placeOf({ left, band }: Plot, steps: readonly Step[], at: number): number {
+  const [first = { at }, second = { at: at + 1 }] = steps
+  return left + ((at - first.at) / (second.at - first.at)) * band
 }
 
 export function barPath(bars: readonly Bar[]): string {
