@@ -286,7 +286,7 @@ export type LogIteration = Pick<
 > & { readonly model: string }
 
 /** The columns of an exported file behind the time, as its head names them; some are for admins only. */
-export const logColumns = {
+const logColumns = {
   type: {},
   request_id: {},
   user_id: { admin: true },
