@@ -97,8 +97,7 @@ describe.each(
     await field(say.code).fill(codeIn((await smtp.mailTo(email)).text))
     await submit.click()
     await readMessage(page, language, say.registered)
-    await page.waitForURL('**/login')
-    await logIn(page, { language, username, password: 'a good pass 9' })
+    await page.waitForURL('**/token')
 
     const [made] = (await stage.server.call<{ items: User[] }>(`GET /api/user/search?keyword=${username}`)).items
     expect(made).toMatchObject({ email, inviter_id: before.id, quota: 500_000 })

@@ -8,7 +8,7 @@ import { useText } from '../../lib/i18n.ts'
 import { inviteCode } from '../../lib/invite.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
-import { useSession } from '../../lib/session.ts'
+import { rememberUser, useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import { useHumanCheck } from '../../ui/account/human-check.tsx'
 import { MailCodeField } from '../../ui/account/mail-code-field.tsx'
@@ -89,7 +89,7 @@ function RegisterForm() {
   const say = useText(texts)
   const navigate = useNavigate()
   const human = useHumanCheck('register')
-  const { email_verification: withEmail } = useStatus()
+  const { email_verification: withEmail, turnstile_check: checked } = useStatus()
   const form = useForm({
     initialValues: {
       username: '',
@@ -111,11 +111,20 @@ function RegisterForm() {
       verification_code: (text) => withEmail && text.trim() === '' && say('codeRequired'),
     },
   })
+  const logIn = useWrite('POST /api/user/login', {
+    onSuccess: rememberUser,
+    onFailure: () => {
+      void navigate({ to: '/login' })
+      return true
+    },
+  })
   const register = useWrite('POST /api/user/register', {
     success: say('registered'),
-    onSuccess: () => {
+    onSuccess: (_none, { body: { username, password } }) => {
       inviteCode.write(undefined)
-      void navigate({ to: '/login' })
+      // The human check is for one call: whoever has passed it logs in with another.
+      if (checked) void navigate({ to: '/login' })
+      else logIn.mutate({ query: {}, body: { username, password } })
     },
     onFailure: (cause) => {
       const field = cause instanceof ApiError ? fieldOfRefusal[cause.code] : undefined
@@ -165,7 +174,7 @@ function RegisterForm() {
         )}
         <TextInput label={say('invite')} size="md" autoComplete="off" maxLength={100} {...form.getInputProps('aff_code')} />
         {human.widget}
-        <Button type="submit" size="md" fullWidth loading={register.isPending}>
+        <Button type="submit" size="md" fullWidth loading={register.isPending || logIn.isPending}>
           {say('registerSubmit')}
         </Button>
       </Stack>
