@@ -32,7 +32,7 @@ describe('the source code', () => {
     [
       'src/server/console/calls/channels.ts',
       '../../gateway/relay/handle-request.ts',
-      'the console may import only models/probe.ts of the relay',
+      'the console may import only models/probe.ts and http/endpoints.ts of the relay',
     ],
     [
       'src/server/gateway/channels/index/model-index.ts',

@@ -154,6 +154,7 @@ const addresses = {
     /api/log/self                               GET
     /api/log/self/export.csv                    GET
     /api/log/self/export.jsonl                  GET
+    /api/log/self/histogram                     GET
     /api/log/self/search                        GET
     /api/log/self/stat                          GET
     /api/mj/self                                GET
@@ -279,6 +280,7 @@ const addresses = {
     /api/log/export.csv                         GET
     /api/log/export.jsonl                       GET
     /api/log/purge                              GET POST DELETE
+    /api/log/histogram                          GET
     /api/log/search                             GET
     /api/log/stat                               GET
     /api/mj/                                    GET

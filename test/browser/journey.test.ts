@@ -36,6 +36,7 @@ describe.each(looks(variants))('in $language, $scheme, $width wide', ({ language
       language,
       narrow: width === 390,
       name: `${language}-${scheme}-${width}`,
+      token: `key-${width}-${scheme}-${language}`,
       words: wordsOf[language],
     }
 
@@ -64,8 +65,9 @@ interface Visit {
   readonly page: Page
   readonly language: Language
   readonly narrow: boolean
-  /** The name of the channel and of the token of this visit. */
+  /** The name of the channel of this visit. */
   readonly name: string
+  readonly token: string
   readonly words: (typeof wordsOf)[Language]
 }
 
@@ -100,23 +102,23 @@ async function testChannel(visit: Visit): Promise<void> {
 
 /** Returns the key, as it was shown and copied. */
 async function makeToken(visit: Visit): Promise<string> {
-  const { page, language, name, words } = visit
+  const { page, language, token, words } = visit
   await openScreen(visit, words.tokens)
   await page.getByRole('button', { name: words.addToken }).first().click()
   const form = page.getByRole('dialog', { name: words.newToken })
-  await form.getByRole('textbox', { name: words.name, exact: true }).fill(name)
-  await expectFit(page, language, [name])
+  await form.getByRole('textbox', { name: words.name, exact: true }).fill(token)
+  await expectFit(page, language, [token])
   await form.getByRole('button', { name: words.submit }).click()
 
   const made = page.getByRole('dialog', { name: words.tokenMade })
   const key = (await made.getByText(/^sk-\w+$/).textContent()) ?? ''
-  await made.getByRole('button', { name: `${words.copy}: ${name}` }).click()
+  await made.getByRole('button', { name: `${words.copy}: ${token}` }).click()
   await readMessage(page, language, words.copied)
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key)
-  await expectFit(page, language, [name])
+  await expectFit(page, language, [token])
   await made.getByRole('button', { name: words.done }).click()
-  await rowOf(visit, name).waitFor()
-  await expectFit(page, language, [name])
+  await rowOf(visit, token).waitFor()
+  await expectFit(page, language, [token])
   return key
 }
 
@@ -160,7 +162,7 @@ async function setUp({ page, narrow, words }: Visit, wanted: string): Promise<vo
 
 /** Every charge of this visit, recomputed from its row, equals the charged amount. */
 async function readBills(visit: Visit): Promise<void> {
-  const { page, language, name, words } = visit
+  const { page, language, name, token, words } = visit
   const charges = (await books(stage.server)).logs.slice(-3).reverse()
   // The stopped answer has a charge, and then a row as a call whose caller disconnected.
   const { db } = stage.server.app
@@ -172,9 +174,9 @@ async function readBills(visit: Visit): Promise<void> {
   await expect.poll(() => left.execute()).toHaveLength(1)
   await openScreen(visit, words.logs)
   const [, , ofKey] = charges
-  expect(ofKey).toMatchObject({ token_name: name, model_name: model })
+  expect(ofKey).toMatchObject({ token_name: token, model_name: model })
   const cost = formatQuota(ofKey?.quota ?? 0, { inCurrency: true, perUsd: quotaPerUsd })
-  await rowOf(visit, name).filter({ hasText: cost }).waitFor()
+  await rowOf(visit, token).filter({ hasText: cost }).waitFor()
 
   const expanders = page.getByRole('button', { name: words.details })
   for (let place = 0; place <= charges.length; place++) await expanders.nth(place).click()
@@ -188,7 +190,7 @@ async function readBills(visit: Visit): Promise<void> {
       await units.textContent(),
     )
   }
-  await expectFit(page, language, [name])
+  await expectFit(page, language, [name, token])
 }
 
 /** Opens a screen by the navigation. */

@@ -53,7 +53,7 @@ it.each(
   const { page, problems } = await stage.open('admin', { ...look, height: 900 })
   await go(page, '/overview')
   await page.getByText(sentence).first().waitFor()
-  expect(await page.getByRole('img', { name: /走势|over time/ }).count()).toBe(7)
+  expect(await page.getByRole('img', { name: /走势|over time/ }).count()).toBe(8)
   if (shots)
     await page.screenshot({ path: `${shots}/overview-${look.language}-${look.scheme}-${look.width}.png`, fullPage: true })
   await expectFit(page, look.language, data)

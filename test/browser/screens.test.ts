@@ -249,7 +249,7 @@ describe('the shell', () => {
     const { page } = await stage.open('nobody', { language: 'zh' })
     const footer = page.getByRole('contentinfo')
     await go(page, '/about')
-    await expect.poll(() => footer.textContent()).toBe(`Sluice ${stage.server.app.version} · 接口 0.4.8.9.6`)
+    await expect.poll(() => footer.textContent()).toBe(`Sluice ${stage.server.app.version} · 接口 0.4.8.9.6 · 文档`)
 
     await setOptions(stage.server, { Footer: '<b>Our own</b> footer<script>alert(1)</script>', SystemName: '我们的站' })
     await go(page, '/about')

@@ -110,8 +110,8 @@ function wallOfServer(from: string, to: string): string | undefined {
   if (!order.includes(there)) return `the room ${there} is not on the list`
   if (here === there) return wallWithin(`src/server/${here}`, from, to)
   if (pure[here] && !pure[here].includes(there)) return `${here} may import only the contract, ${pure[here].join(' and ')}`
-  if (here === 'console/calls' && there === 'gateway/relay' && to !== 'src/server/gateway/relay/models/probe.ts')
-    return 'the console may import only models/probe.ts of the relay'
+  if (here === 'console/calls' && there === 'gateway/relay' && !/\/relay\/(models\/probe|http\/endpoints)\.ts$/.test(to))
+    return 'the console may import only models/probe.ts and http/endpoints.ts of the relay'
   return order.indexOf(there) < order.indexOf(here) ? undefined : `${there} does not come before ${here} in the list`
 }
 
