@@ -95,22 +95,17 @@ const examples: Readonly<Record<string, object>> = {
   '/v1/rerank': { model: 'MODEL', query: 'water', documents: ['sluice', 'stone'] },
 }
 
-/** Other addresses of the same calls, calls of the console and of upstreams, and what no key is for. */
-const alike =
-  /^(?:GET \/v1\/(?!models|responses)|POST (?:\/v2|\/rerank)|POST \/v1\/engines|\w+ \/v1\/(?:interactions|dashboard)|POST \/pg\/|POST \/mj\/notify|WEBSOCKET)/
+const drawing = /^POST \/mj\/(?:submit|insight-face)\/(.+)$/
 
-/** The calls of the relay, one address for each. */
+/** The calls of the relay that are described, one address for each: not their other addresses, nor those of the console and of upstreams. */
 export function relayCalls(): RelayCall[] {
-  return relayLines()
-    .filter((line) => !alike.test(line))
-    .map((line) => {
-      const [method = '', path = ''] = line.split(' ')
-      const [tag, summary, vendor] = said[line] ?? [tasks, drawing(path)]
-      const example = examples[path]
-      return { method, path, tag, summary, ...(vendor === undefined ? {} : { vendor }), ...(example ? { example } : {}) }
-    })
-}
-
-function drawing(path: string): string {
-  return `Order a drawing: ${path.slice(path.lastIndexOf('/') + 1)}`
+  return relayLines().flatMap((line) => {
+    const act = drawing.exec(line)?.[1]
+    const described: Said | undefined = act === undefined ? said[line] : [tasks, `Order a drawing: ${act}`]
+    if (!described) return []
+    const [method = '', path = ''] = line.split(' ')
+    const [tag, summary, vendor] = described
+    const example = examples[path]
+    return [{ method, path, tag, summary, ...(vendor === undefined ? {} : { vendor }), ...(example ? { example } : {}) }]
+  })
 }
