@@ -174,7 +174,12 @@ export const theme = createTheme({
     TagsInput: choices,
     // The selected item is visible against its track on every surface.
     SegmentedControl: {
-      styles: { root: { backgroundColor: 'var(--track)' }, indicator: { backgroundColor: 'var(--track-chosen)' } },
+      styles: {
+        root: { backgroundColor: 'var(--track)' },
+        // By the length of its label: of equal widths the longest label is cut where there is little room.
+        control: { flex: '1 1 auto' },
+        indicator: { backgroundColor: 'var(--track-chosen)' },
+      },
     },
     Switch: { defaultProps: { withThumbIndicator: false } },
     Tooltip: {

@@ -57,6 +57,8 @@ it.each(
   if (shots)
     await page.screenshot({ path: `${shots}/overview-${look.language}-${look.scheme}-${look.width}.png`, fullPage: true })
   await expectFit(page, look.language, data)
+  const periods = page.getByRole('radiogroup').first().locator('label')
+  expect(await periods.evaluateAll((labels) => labels.filter((label) => label.scrollWidth > label.clientWidth).length)).toBe(0)
   await page.getByText({ zh: '1 小时', en: '1 hour' }[look.language], { exact: true }).click()
   await page.waitForURL(/period=hour/)
   await expectFit(page, look.language, data)
