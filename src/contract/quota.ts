@@ -1,6 +1,9 @@
 /** Quota is an integer number of units; one US dollar is `QuotaPerUnit` units, by default this many. */
 export const quotaPerUsd = 500_000
 
+/** The most units of an amount: 20 million US dollars at the usual 500,000 units each, so that sums stay far within the safe integers. */
+export const quotaMax = 1e13
+
 /** A model ratio of 1 costs one unit per token: with the default, 2 US dollars per million tokens. */
 export function ratioToUsdPerMillion(ratio: number, unitsPerUsd: number = quotaPerUsd): number {
   return (ratio * 1_000_000) / unitsPerUsd

@@ -2,13 +2,14 @@ import type { Text } from './text.ts'
 
 /** The unit of a numeric option. */
 export interface Unit extends Text {
-  /** What the unit measures, for display in larger units: one of it is `size` seconds, bytes or units of quota. */
-  readonly of?: 'time' | 'bytes' | 'quota'
+  /** What the unit measures, for display in larger units: one of it is `size` seconds, bytes, units of quota or dollars. */
+  readonly of?: 'time' | 'bytes' | 'quota' | 'usd'
   readonly size?: number
 }
 
 export const units = {
   quota: { zh: '额度', en: 'quota {count|unit|units}', of: 'quota', size: 1 },
+  usd: { zh: '美元', en: 'USD', of: 'usd' },
   tokens: { zh: 'Token', en: '{count|token|tokens}' },
   requests: { zh: '次', en: '{count|request|requests}' },
   retries: { zh: '次', en: '{count|retry|retries}' },

@@ -1,18 +1,19 @@
 import { z } from 'zod'
 import type { Field, Fields, FieldsOf } from '../fields.ts'
 import type { Text } from '../text.ts'
+import { type Unit, units } from '../units.ts'
 
 /** The rules of alerts. Each is declared here once, with its texts and parameters; `server/watch/alerts` defines how it is measured. */
 
 export type AlertUnit = 'percent' | 'seconds' | 'minutes' | 'hours' | 'usd' | 'days' | 'count' | 'calls' | 'times'
 
 /** What stands behind a number of each unit. */
-export const alertUnitLabels: Readonly<Record<AlertUnit, Text>> = {
+export const alertUnitLabels: Readonly<Record<AlertUnit, Unit>> = {
   percent: { zh: '%', en: '%' },
   seconds: { zh: '秒', en: 's' },
   minutes: { zh: '分钟', en: 'min' },
   hours: { zh: '小时', en: 'h' },
-  usd: { zh: '美元', en: 'USD' },
+  usd: units.usd,
   days: { zh: '天', en: 'days' },
   count: { zh: '个', en: 'items' },
   calls: { zh: '次调用', en: 'calls' },

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { FieldsOf } from '../fields.ts'
 import { nameText } from '../name-text.ts'
+import { quotaMax } from '../quota.ts'
 import type { Text } from '../text.ts'
+import { units } from '../units.ts'
 
 export const redemptionStatus = { unused: 1, disabled: 2, used: 3 } as const
 
@@ -18,7 +20,6 @@ export const redemptionDefaults = { quota: 100_000, count: 1 } as const
 export const redemptionNameLengthMax = 20
 export const redemptionCountMax = 100
 /** 20 million US dollars at the usual 500,000 units each: sums of many such credits stay within the safe integers. */
-const quotaMax = 1e13
 
 /** A redemption code as admins see it. `user_id` created it; `used_user_id` is 0 until it is redeemed. */
 export const redemption = z.object({
@@ -70,7 +71,7 @@ export const redemptionFields = {
     label: { zh: '名称', en: 'Name' },
     placeholder: { zh: '留空则以额度命名，如 {name}', en: 'Named after its quota if blank: {name}' },
   },
-  quota: { widget: 'amount', label: { zh: '额度', en: 'Quota' }, help: { zh: '= {amount}', en: '= {amount}' }, required: true },
+  quota: { widget: 'number', label: { zh: '额度', en: 'Quota' }, unit: units.quota, min: 1, required: true },
   expired_time: { widget: 'own' },
   count: {
     widget: 'amount',

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { choicesOf } from '../fields.ts'
+import { quotaMax } from '../quota.ts'
 import type { Text } from '../text.ts'
 import { withoutTrailing } from '../trailing.ts'
 import { type Unit, units } from '../units.ts'
@@ -11,9 +12,6 @@ import { linesOf } from './lists.ts'
  * `option({ ...toggle(true), label: … })`.
  */
 type Shape<Value> = Pick<Option<Value>, 'default' | 'schema' | 'widget' | 'unit' | 'secret' | 'choices'>
-
-/** 20 million US dollars at the usual 500,000 units each: sums of such amounts stay far within the safe integers. */
-const quotaMax = 1e13
 
 const textLengthMax = 10_000
 export const longTextLengthMax = 200_000

@@ -22,7 +22,7 @@ const bytes: readonly Step[] = [4, 3, 2, 1].map((power) => {
 
 /** A number of a unit in the larger units that people count it in: 36,000 seconds are 10 h. Undefined when there are none. */
 export function inLargerUnits(count: number, { of, size = 1 }: Unit, local: Local): string | undefined {
-  if (!(count > 0) || of === undefined || of === 'quota') return undefined
+  if (!(count > 0) || of === undefined || of === 'quota' || of === 'usd') return undefined
   const steps = of === 'time' ? time : bytes
   const amount = count * size
   const at = steps.findIndex((step) => step.size <= amount)

@@ -4,6 +4,7 @@ import { defineTexts } from '../lib/i18n.ts'
 export const texts = defineTexts({
   aboutPage: ['页面说明', 'About this page'],
   actions: ['操作', 'Actions'],
+  amountUnclear: ['请输入金额，如 $5、5k 或 500,000 额度', 'Enter an amount, such as $5, 5k or 500,000 units'],
   apply: ['应用', 'Apply'],
   cancel: ['取消', 'Cancel'],
   nothingFound: ['没有匹配项', 'No matches'],
@@ -92,6 +93,8 @@ export const texts = defineTexts({
   today: ['今天', 'Today'],
   timeZone: ['时区：{zone}', 'Time zone: {zone}'],
   anyTime: ['不限时间', 'Any time'],
+  typeInDollars: ['改为以美元输入', 'Enter in dollars'],
+  typeInUnits: ['改为以额度输入', 'Enter in units'],
   unknown: ['未知', 'Unknown'],
   until: ['截至 {time}', 'Until {time}'],
   tidyJson: ['格式化', 'Format'],

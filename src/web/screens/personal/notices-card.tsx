@@ -1,12 +1,11 @@
 import { Button, Group, SegmentedControl, Stack, Switch } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { units } from '../../../contract/units.ts'
 import { ApiError, type CallReply } from '../../lib/call.ts'
 import { useDollarsOf } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { Choices } from '../../ui/form/choices.tsx'
-import { NumberField } from '../../ui/form/number-field.tsx'
+import { QuotaInput } from '../../ui/form/quota-input.tsx'
 import { Panel } from '../../ui/page/panel.tsx'
 import { MailFields } from './mail-fields.tsx'
 import { inputOf, type NoticeForm, type NoticeValues, readOwnSetting, thresholdPresets } from './own-setting.ts'
@@ -93,13 +92,11 @@ function Threshold({ form }: { form: NoticeForm }) {
   const dollarsOf = useDollarsOf()
   return (
     <div>
-      <NumberField
+      <QuotaInput
         label={say('threshold')}
         description={say('thresholdHint')}
-        unit={units.quota}
-        allowNegative={false}
         {...form.getInputProps('quota_warning_threshold')}
-        value={form.values.quota_warning_threshold}
+        onChange={(quota) => form.setFieldValue('quota_warning_threshold', String(quota))}
       />
       <Choices
         offers={thresholdPresets.map((count) => ({

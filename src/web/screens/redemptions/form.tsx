@@ -9,7 +9,7 @@ import {
 } from '../../../contract/entities/redemption.ts'
 import { tokenPresets } from '../../../contract/entities/token.ts'
 import { savedFields } from '../../../contract/fields.ts'
-import { useDollarsOf, useQuotaFormat } from '../../lib/format.ts'
+import { useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -45,7 +45,6 @@ export function RedemptionForm({ id, onDone }: { id: number | undefined; onDone:
 
 function Fields({ code, onDone }: { code: Redemption | undefined; onDone: () => void }) {
   const format = useQuotaFormat()
-  const dollarsOf = useDollarsOf()
   const { quota_per_unit: perUsd } = useStatus()
   const form = useForm<Values>({ initialValues: code ? valuesOf(code) : newCodes, validate: useFaults() })
   const { save, busy } = useSave(code, onDone)
@@ -61,7 +60,7 @@ function Fields({ code, onDone }: { code: Redemption | undefined; onDone: () => 
         form={form}
         inputs={{
           name: { params: { name: format(Number(quota) || 0) }, isFirst: !code },
-          quota: { params: { amount: dollarsOf(quota) }, offers },
+          quota: { offers },
         }}
         draw={{ expired_time: <ExpiryField offers={['day', 'month', 'year']} {...form.getInputProps('expired_time')} /> }}
       />

@@ -1,27 +1,23 @@
-import { NumberInput, Switch } from '@mantine/core'
+import { Switch } from '@mantine/core'
 import { tokenPresets } from '../../../contract/entities/token.ts'
-import { useDollarsOf } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
 import { Choices } from '../../ui/form/choices.tsx'
+import { QuotaInput } from '../../ui/form/quota-input.tsx'
 import type { TokenFormState } from './form-values.ts'
 import { texts } from './texts.ts'
 
-/** The quota in units, with its value in dollars; or none. */
+/** The quota, or none. */
 export function QuotaField({ form }: { form: TokenFormState }) {
   const say = useText(texts)
   const { quota_per_unit: perUsd } = useStatus()
-  const { remain_quota: quota, unlimited_quota: unlimited } = form.values
-  const amount = useDollarsOf()(quota)
+  const { unlimited_quota: unlimited } = form.values
 
   return (
     <div>
-      <NumberInput
+      <QuotaInput
         label={say('quota')}
-        description={`${say('equivalent', { amount })} · ${say('quotaHelp')}`}
-        allowDecimal={false}
-        allowNegative={false}
-        thousandSeparator=","
+        description={say('quotaHelp')}
         disabled={unlimited}
         {...form.getInputProps('remain_quota')}
       />

@@ -68,7 +68,6 @@ export const texts = defineTexts({
   updated: ['令牌更新成功！', 'Token updated'],
   quota: ['额度', 'Quota'],
   quotaHelp: ['额度只限制此令牌，账户余额仍是上限。', 'Limits this token only. The account balance still applies.'],
-  equivalent: ['= {amount}', '= {amount}'],
   unlimitedField: ['无限额度', 'Unlimited quota'],
   unlimitedHelp: ['只受账户余额限制。', 'Limited only by the account balance.'],
   countChoice: ['{count} 个', '{count}'],

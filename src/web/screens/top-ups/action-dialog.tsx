@@ -1,10 +1,11 @@
-import { Box, Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Box, Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { type AdminTopUp, topUpReasonLengthMax } from '../../../contract/entities/top-up.ts'
-import { useDollarsOf, useExactQuota } from '../../lib/format.ts'
+import { useExactQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { QuotaInput } from '../../ui/form/quota-input.tsx'
 import shared from '../../ui/shared.module.css'
 import type { TopUpAction } from './actions.tsx'
 import { texts } from './texts.ts'
@@ -19,7 +20,6 @@ interface Values {
 export function ActionDialog({ action, order, onClose }: { action: TopUpAction; order: AdminTopUp; onClose: () => void }) {
   const say = useText(texts)
   const format = useExactQuota()
-  const dollarsOf = useDollarsOf()
   const isWithdrawal = action === 'withdraw'
   const form = useForm<Values>({
     initialValues: { quota: refundedQuota(order), reason: '' },
@@ -41,12 +41,9 @@ export function ActionDialog({ action, order, onClose }: { action: TopUpAction; 
             {say(isWithdrawal ? 'withdrawBody' : 'completeBody')}
           </Box>
           {isWithdrawal && (
-            <NumberInput
+            <QuotaInput
               label={say('withdrawQuota')}
-              description={say('equivalent', { amount: dollarsOf(form.values.quota), whole: format(order.quota) })}
-              allowDecimal={false}
-              allowNegative={false}
-              thousandSeparator=","
+              description={say('withdrawMost', { whole: format(order.quota) })}
               {...form.getInputProps('quota')}
             />
           )}

@@ -48,7 +48,7 @@ export const texts = defineTexts({
   withdrawQuota: ['收回额度', 'Quota to reclaim'],
   withdrawSubmit: ['确认收回', 'Reclaim quota'],
   withdrawn: ['已收回额度', 'Quota reclaimed'],
-  equivalent: ['等价金额：{amount}，订单额度：{whole}', 'Equals {amount}; quota of the order: {whole}'],
+  withdrawMost: ['订单额度：{whole}', 'Quota of the order: {whole}'],
   reason: ['原因', 'Reason'],
   reasonRequired: ['请填写原因', 'Enter a reason'],
   quotaInvalid: ['额度须为正整数，且不超过订单额度', 'Must be a positive integer and not exceed the quota of the order'],

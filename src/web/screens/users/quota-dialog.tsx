@@ -1,12 +1,13 @@
-import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import type { User } from '../../../contract/entities/user.ts'
-import { useDollarsOf, useExactQuota } from '../../lib/format.ts'
+import { useExactQuota } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { Choices } from '../../ui/form/choices.tsx'
+import { QuotaInput } from '../../ui/form/quota-input.tsx'
 import { texts } from './texts.ts'
 import styles from './users.module.css'
 
@@ -16,7 +17,6 @@ const stepsUsd = [-10, -1, 1, 10, 50, 100]
 export function QuotaDialog({ user, onClose }: { user: User; onClose: () => void }) {
   const say = useText(texts)
   const format = useExactQuota()
-  const dollarsOf = useDollarsOf()
   const { quota_per_unit: perUsd } = useStatus()
   const form = useForm<{ change: number | string; reason: string }>({
     initialValues: { change: '', reason: '' },
@@ -51,12 +51,11 @@ export function QuotaDialog({ user, onClose }: { user: User; onClose: () => void
       >
         <Stack gap="sm">
           <div>
-            <NumberInput
+            <QuotaInput
               data-autofocus
               label={say('change')}
-              description={say('changeHint', { amount: dollarsOf(change) })}
-              allowDecimal={false}
-              thousandSeparator=","
+              description={say('changeHint')}
+              allowNegative
               withAsterisk
               {...form.getInputProps('change')}
             />

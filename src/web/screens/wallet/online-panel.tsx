@@ -1,4 +1,4 @@
-import { Button, NumberInput, Radio, Skeleton } from '@mantine/core'
+import { Button, Radio, Skeleton } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconBrandAlipay, IconBrandWechat, IconCreditCard } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -9,6 +9,7 @@ import { formatCount, withCurrency } from '../../lib/format.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
+import { DollarInput, QuotaInput } from '../../ui/form/quota-input.tsx'
 import { ErrorView } from '../../ui/page/error-view.tsx'
 import { Notice } from '../../ui/page/notice.tsx'
 import { Panel } from '../../ui/page/panel.tsx'
@@ -44,6 +45,8 @@ function Offer({ offer }: { offer: TopUpOffer }) {
   const [name, setName] = useState(offer.methods[0]?.name ?? '')
   const [typed, setTyped] = useState<number | string>(offer.presets[0]?.amount ?? offer.methods[0]?.least ?? 1)
   const [paying, setPaying] = useState(false)
+  // An order is in whole dollars where the site shows them, and in units elsewhere.
+  const Amount = inCurrency ? DollarInput : QuotaInput
   const method = offer.methods.find((each) => each.name === name)
   const least = method?.least ?? 1
   const amount = Number(typed)
@@ -53,16 +56,11 @@ function Offer({ offer }: { offer: TopUpOffer }) {
   return (
     <div className={styles.offer}>
       <Presets offer={offer} amount={amount} onChoose={setTyped} />
-      <NumberInput
+      <Amount
         label={say('amount')}
         description={
           inCurrency ? say('amountUsd', { least: `$${formatCount(least)}` }) : say('amountUnits', { least: formatCount(least) })
         }
-        prefix={inCurrency ? '$' : undefined}
-        allowDecimal={false}
-        allowNegative={false}
-        min={1}
-        thousandSeparator=","
         value={typed}
         onChange={setTyped}
         error={!isRight && say('amountLeast', { least: formatCount(least) })}

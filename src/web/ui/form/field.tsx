@@ -8,6 +8,7 @@ import { Choices, type Offer } from './choices.tsx'
 import { DateTimeInput } from './date-time-input.tsx'
 import { NumberField } from './number-field.tsx'
 import { PasswordField } from './password-field.tsx'
+import { DollarInput, QuotaInput } from './quota-input.tsx'
 import { RatioMap } from './ratio-map.tsx'
 import { TextMap } from './text-map.tsx'
 import { WholeNumber } from './whole-number.tsx'
@@ -89,12 +90,17 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
   const list: string[] = Array.isArray(value) ? value : []
   const offered = data ? [...data] : (field.choices ?? []).map((choice) => ({ value: choice.value, label: local(choice.label) }))
   const map = { label, description: named.description, error: input.error, disabled: input.disabled, value: text, onChange }
+  const isSigned = field.min === undefined || field.min < 0
   const [minRows, maxRows] = field.rows ?? [3, 14]
 
   switch (field.widget) {
     case 'switch':
       return <Switch {...named} {...input} checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} />
     case 'number':
+      if (field.unit?.of === 'quota') {
+        return <QuotaInput {...common} value={number} onChange={(quota) => onChange(String(quota))} allowNegative={isSigned} />
+      }
+      if (field.unit?.of === 'usd') return <DollarInput {...common} value={number} onChange={onChange} allowNegative={isSigned} />
       return (
         <NumberField
           {...common}
@@ -103,7 +109,7 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
           unit={field.unit}
           min={field.min}
           max={field.max}
-          allowNegative={field.min === undefined || field.min < 0}
+          allowNegative={isSigned}
         />
       )
     case 'amount':

@@ -1,18 +1,18 @@
-import { Button, Group, NumberInput, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { callWhole } from '../../lib/call.ts'
-import { useDollarsOf, useExactQuota } from '../../lib/format.ts'
+import { useExactQuota } from '../../lib/format.ts'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { invalidate } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
 import { toast } from '../../lib/toast.ts'
+import { QuotaInput } from './quota-input.tsx'
 
 /** Moves the earnings of invitations to the balance. */
 export function TransferForm({ available, onDone }: { available: number; onDone?: () => void }) {
   const say = useText(texts)
   const format = useExactQuota()
-  const dollarsOf = useDollarsOf()
   const client = useQueryClient()
   const { quota_per_unit: perUsd } = useStatus()
   const least = Math.ceil(perUsd)
@@ -38,13 +38,10 @@ export function TransferForm({ available, onDone }: { available: number; onDone?
   return (
     <form onSubmit={form.onSubmit(({ quota }) => transfer.mutate(Number(quota)))} noValidate>
       <Stack gap="sm">
-        <NumberInput
+        <QuotaInput
           data-autofocus
           label={say('quota')}
-          description={say('hint', { available: format(available), amount: dollarsOf(form.values.quota) })}
-          allowDecimal={false}
-          allowNegative={false}
-          thousandSeparator=","
+          description={say('hint', { available: format(available) })}
           {...form.getInputProps('quota')}
         />
         <Group justify="space-between">
@@ -62,7 +59,7 @@ export function TransferForm({ available, onDone }: { available: number; onDone?
 
 const texts = defineTexts({
   quota: ['划转额度', 'Amount'],
-  hint: ['可用额度 {available}。等价金额：{amount}', '{available} available. Equals {amount}'],
+  hint: ['可用额度 {available}', '{available} available'],
   least: ['划转金额最低为 {least}', 'The transfer amount is at least {least}'],
   most: ['超出可用额度', 'Exceeds the available quota'],
   all: ['全部划转', 'Max'],

@@ -1,12 +1,11 @@
 import { NumberInput, Select } from '@mantine/core'
 import { units } from '../../../../../contract/units.ts'
-import { formatCount, useDollarsOf } from '../../../../lib/format.ts'
+import { formatCount } from '../../../../lib/format.ts'
 import { useLocal, useText } from '../../../../lib/i18n.ts'
-import { useStatus } from '../../../../lib/status.ts'
 import styles from '../form.module.css'
 import type { ChannelFormState } from '../form-values.ts'
 import type { Setting } from '../setting.ts'
-import { SettingNumber, SettingSwitch } from './setting-inputs.tsx'
+import { SettingNumber, SettingQuota, SettingSwitch } from './setting-inputs.tsx'
 import { texts } from './texts.ts'
 
 /**
@@ -15,10 +14,8 @@ import { texts } from './texts.ts'
  */
 export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting: Setting }) {
   const say = useText(texts)
-  const { max_quota_per_day: quota, adds_to_prompts: adds } = setting.members
-  const dollarsOf = useDollarsOf()
+  const { adds_to_prompts: adds } = setting.members
   const local = useLocal()
-  const { quota_per_unit: perUsd } = useStatus()
   return (
     <>
       <div className={styles.pair}>
@@ -54,13 +51,12 @@ export function LimitsPanel({ form, setting }: { form: ChannelFormState; setting
           unit={units.tokens}
           presets={countPresets([100_000, 1_000_000, 5_000_000])}
         />
-        <SettingNumber
+        <SettingQuota
           setting={setting}
           name="max_quota_per_day"
           label={say('dailyQuota')}
-          unit={units.quota}
-          presets={[10, 50, 100].map((usd) => ({ label: `$${usd}`, value: usd * perUsd }))}
-          description={typeof quota === 'number' ? say('dailyQuotaIs', { amount: dollarsOf(quota) }) : say('dailyQuotaHelp')}
+          description={say('dailyQuotaHelp')}
+          presetsUsd={[10, 50, 100]}
         />
         <SettingNumber setting={setting} name="cost_ratio" label={say('cost')} description={say('costHelp')} decimals={4} />
         <NumberInput

@@ -3,8 +3,10 @@ import { useState } from 'react'
 import type { Unit } from '../../../../../contract/units.ts'
 import { useLocal } from '../../../../lib/i18n.ts'
 import { inLargerUnits } from '../../../../lib/measures.ts'
+import { useStatus } from '../../../../lib/status.ts'
 import { Choices } from '../../../../ui/form/choices.tsx'
 import { beside } from '../../../../ui/form/number-field.tsx'
+import { QuotaInput } from '../../../../ui/form/quota-input.tsx'
 import type { Setting, SettingName } from '../setting.ts'
 
 interface SettingInputProps {
@@ -70,6 +72,31 @@ export function SettingNumber({
       {presets.length > 0 && (
         <Choices offers={presets.map((preset) => ({ label: preset.label, onClick: () => change(preset.value) }))} />
       )}
+    </div>
+  )
+}
+
+interface SettingQuotaProps extends SettingInputProps {
+  /** Frequent amounts in dollars, below the field. */
+  readonly presetsUsd: readonly number[]
+}
+
+/** The input of an amount of quota among the settings; an empty one removes the setting. */
+export function SettingQuota({ setting, name, presetsUsd, ...rest }: SettingQuotaProps) {
+  const { quota_per_unit: perUsd } = useStatus()
+  const saved = setting.members[name]
+  return (
+    <div>
+      <QuotaInput
+        {...rest}
+        value={saved === undefined ? '' : Number(saved)}
+        // What is no amount stays in the settings as text, so that they cannot be saved.
+        onChange={(quota) => setting.set(name, quota === '' ? undefined : Number.isNaN(quota) ? String(quota) : quota)}
+        error={setting.errorOf(name)}
+      />
+      <Choices
+        offers={presetsUsd.map((usd) => ({ label: `$${usd}`, onClick: () => setting.set(name, Math.round(usd * perUsd)) }))}
+      />
     </div>
   )
 }

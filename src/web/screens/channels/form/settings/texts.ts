@@ -19,7 +19,6 @@ export const texts = defineTexts({
     '所有节点合计，按 UTC 日期计算，留空不限。',
     'Counted across all nodes per UTC day. Leave blank for no limit.',
   ],
-  dailyQuotaIs: ['等价金额：{amount}，所有节点合计，按 UTC 日期计算。', 'Equals {amount}, counted across all nodes per UTC day.'],
   cost: ['成本比例', 'Cost ratio'],
   costHelp: [
     '上游收费占模型价格的比例，供“最便宜优先”使用。',
