@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { Fields, FieldsOf } from '../fields.ts'
 import type { Text } from '../text.ts'
+import { units } from '../units.ts'
+import { tokenNameLengthMax } from './token.ts'
 
 export const userStatus = { active: 1, banned: 2, locked: 3 } as const
 
@@ -91,6 +93,7 @@ export const userEdit = z.object({
 export type UserEdit = z.output<typeof userEdit>
 
 const displayNameLabel = { zh: '显示名称', en: 'Display name' }
+const groupLabel = { zh: '分组', en: 'Group' }
 const passwordLabel = { zh: '密码', en: 'Password' }
 const needed = { zh: '用户名和密码不能为空！', en: 'Username and password cannot be empty' }
 const username = { widget: 'identifier', label: { zh: '用户名', en: 'Username' }, required: needed } as const
@@ -108,6 +111,27 @@ export const newUserFields = {
     help: { zh: '8 到 20 个字符，不能是常见密码', en: '8 to 20 characters. Common passwords are refused.' },
     required: needed,
   },
+  group: { widget: 'select', label: groupLabel },
+  quota: {
+    widget: 'number',
+    label: { zh: '额度', en: 'Quota' },
+    help: { zh: '加在新用户赠送额度之上', en: 'Added to the bonus of new users' },
+    unit: units.quota,
+    min: 0,
+  },
+  daily_budget: {
+    widget: 'number',
+    label: { zh: '每日预算', en: 'Daily budget' },
+    help: { zh: '留空不限', en: 'Leave blank for no limit' },
+    unit: units.quota,
+    min: 0,
+  },
+  token_name: {
+    widget: 'text',
+    label: { zh: '令牌', en: 'Token' },
+    help: { zh: '同时创建此名称的令牌，留空则不创建', en: 'Also creates a token of this name. Leave blank for none.' },
+    max: tokenNameLengthMax,
+  },
 } satisfies Fields
 
 export const userEditFields = {
@@ -121,7 +145,7 @@ export const userEditFields = {
     },
   },
   display_name: { widget: 'identifier', label: displayNameLabel },
-  group: { widget: 'select', label: { zh: '分组', en: 'Group' } },
+  group: { widget: 'select', label: groupLabel },
 } satisfies FieldsOf<UserEdit>
 
 export const manageActions = ['enable', 'disable', 'promote', 'demote', 'delete', 'sign_out', 'unlock', 'reset_factors'] as const

@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { budgetLimits } from '../entities/budget.ts'
 import { listedToken } from '../entities/token.ts'
 import { displayNameLengthMax, manageActions, user, userBatch, userBatchResult, userEdit } from '../entities/user.ts'
 import { idParams, longPageSize, neededText, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
+import { nameText } from '../name-text.ts'
+import { quotaMax } from '../quota.ts'
 import { routes } from '../route.ts'
 
 const search = { keyword: queryText, group: queryText, role: queryInt, status: queryInt, deleted: queryFlag }
@@ -38,13 +41,21 @@ export const userRoutes = routes({
   },
   'POST /api/user/': {
     access: 'admin',
-    summary: 'Create an ordinary user, with the bonus of new users',
+    summary: 'Create an ordinary user, with the bonus of new users, and with quota, a budget and a token if they are given',
     body: z.object({
       username: neededText(z.string().max(100)),
       display_name: z.string().trim().max(displayNameLengthMax).default(''),
       password: neededText(z.string().max(100)),
+      group: z.string().trim().max(64).default(''),
+      /** Units beyond the bonus. */
+      quota: z.int().min(0).max(quotaMax).default(0),
+      /** Units that the user may spend in a day; 0 for no budget. */
+      daily_budget: z.int().min(0).max(budgetLimits.amountMax).default(0),
+      /** The name of a token to create; '' for none. */
+      token_name: z.string().max(1000).transform(nameText).default(''),
     }),
-    reply: user,
+    /** The key of the new token, without `sk-`. */
+    reply: user.extend({ token_key: z.string().optional() }),
   },
   'PUT /api/user/': {
     access: 'admin',

@@ -122,6 +122,35 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
     })
   })
 
+  it('are created with quota, a budget and a token at once, or not at all', async () => {
+    const server = await serverOfTest(kind)
+    const budgets = () => server.call<{ items: unknown[] }>('GET /api/budget/').then(({ items }) => items)
+    const grace = { username: 'grace', password, group: 'vip', quota: 2_500_000, daily_budget: 500_000, token_name: 'first' }
+
+    for (const [wrong, code] of [
+      [{ group: 'nobody' }, 'group_unknown'],
+      [{ token_name: 'x'.repeat(31) }, 'token_name_required'],
+      [{ quota: -1 }, 'field_invalid'],
+      [{ daily_budget: 0.5 }, 'field_invalid'],
+    ] as const) {
+      expect(await (await server.raw('POST /api/user/', { ...grace, ...wrong })).json()).toMatchObject({ code })
+      expect(await server.call('GET /api/user/search?keyword=grace')).toMatchObject({ total: 0 })
+      expect(await budgets()).toEqual([])
+    }
+
+    const made = await server.call<User & { token_key: string }>('POST /api/user/', grace)
+    expect(made).toMatchObject({ username: 'grace', group: 'vip', quota: 2_500_000, password: '' })
+    expect(await budgets()).toMatchObject([
+      { scope: 'user', subject: String(made.id), period: 'day', amount: 500_000, is_hard: true, set_by: 'admin' },
+    ])
+    const { items: tokens } = await server.call<{ items: object[] }>(`GET /api/user/${made.id}/tokens`)
+    expect(tokens).toMatchObject([{ name: 'first', unlimited_quota: true, group: '' }])
+    const models = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer sk-${made.token_key}` } })
+    expect(models.status).toBe(200)
+    expect(await server.app.db.selectFrom('audit').selectAll().execute().then(JSON.stringify)).not.toContain(made.token_key)
+    await requireBalancedBooks(server)
+  })
+
   it('[T054] may not manage one another, with any request', async () => {
     const server = await serverOfTest(kind)
     const [ada, eve] = [await member(server, 'ada'), await member(server, 'eve')]

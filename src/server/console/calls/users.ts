@@ -2,13 +2,14 @@ import type { Handlers } from '../../../contract/route.ts'
 import type { userRoutes } from '../../../contract/routes/users.ts'
 import { oneBased } from '../../base/db/page.ts'
 import { adjustQuota } from '../../people/accounts/adjust-quota.ts'
-import { createByAdmin, editByAdmin } from '../../people/accounts/edit-user.ts'
+import { editByAdmin } from '../../people/accounts/edit-user.ts'
 import { exportUsers } from '../../people/accounts/export-users.ts'
 import { findUserFor, listUsers } from '../../people/accounts/find-users.ts'
 import { manageUser, manageUsers } from '../../people/accounts/manage-user.ts'
 import { presentUser } from '../../people/accounts/users.ts'
 import { listTokensOf } from '../../people/tokens/tokens.ts'
 import { type Context, requireCaller } from './context.ts'
+import { createUser } from './create-user.ts'
 
 export const userHandlers: Handlers<typeof userRoutes, Context> = {
   'GET /api/user/': (context, { query }) => list(context, query),
@@ -20,7 +21,7 @@ export const userHandlers: Handlers<typeof userRoutes, Context> = {
     return { ...(await listTokensOf(context.app, asked)), page: p, page_size }
   },
 
-  'POST /api/user/': (context, { body }) => createByAdmin(context.app, requireCaller(context), body),
+  'POST /api/user/': (context, { body }) => createUser(context.app, requireCaller(context), body),
   'PUT /api/user/': (context, { body }) => editByAdmin(context.app, requireCaller(context), body),
 
   'POST /api/user/:id/quota': (context, { params, body }) =>

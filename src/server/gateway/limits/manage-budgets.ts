@@ -49,28 +49,31 @@ export async function listBudgets(
 
 /** Throws `budget_subject_unknown`, `budget_period_invalid`, `budgets_too_many`, `permission_denied` or `user_protected`. */
 export function createBudget(core: BudgetParts, caller: Acting, input: BudgetInput): Promise<Budget> {
+  return changed(core, caller, (within, audit) => addBudget(core, within, audit, { caller, input }))
+}
+
+/**
+ * Adds a budget in the transaction of a caller who reports the topic `budgets`, and refreshes this node's after the commit. Throws the
+ * same as `createBudget`.
+ */
+export async function addBudget(
+  core: BudgetParts,
+  within: Within,
+  audit: Report,
+  { caller, input }: { caller: Acting; input: BudgetInput },
+): Promise<Budget> {
   const { scope, subject, period, seconds: length } = input
   if ((period === 'sliding') !== length > 0) fail('budget_period_invalid')
-  return changed(core, caller, async (within, audit) => {
-    const right = await rightTo(core, within, caller, { scope, subject })
-    if (right === 'none') fail('budget_subject_unknown')
-    if (right === 'owner') await requireRoom(core, within, subject)
-    const values = {
-      ...{
-        scope,
-        subject,
-        subject_id: idIn(scope, subject),
-        period,
-        seconds: length,
-        set_by: right,
-        name: input.name,
-        amount: input.amount,
-      },
-      ...{ is_hard: Number(input.is_hard), shares: input.shares.join(','), created_at: seconds(core.now()) },
-    }
-    const { id } = await within.insertInto('budgets').values(values).returning('id').executeTakeFirstOrThrow()
-    return report(core, within, audit, { id, action: 'create', right })
-  })
+  const right = await rightTo(core, within, caller, { scope, subject })
+  if (right === 'none') fail('budget_subject_unknown')
+  if (right === 'owner') await requireRoom(core, within, subject)
+  const values = {
+    ...{ scope, subject, subject_id: idIn(scope, subject), period, seconds: length },
+    ...{ set_by: right, name: input.name, amount: input.amount, is_hard: Number(input.is_hard) },
+    ...{ shares: input.shares.join(','), created_at: seconds(core.now()) },
+  }
+  const { id } = await within.insertInto('budgets').values(values).returning('id').executeTakeFirstOrThrow()
+  return report(core, within, audit, { id, action: 'create', right })
 }
 
 /** Throws `not_found`, `budget_of_admin`. */

@@ -1,8 +1,9 @@
 import { displayNameLengthMax, type User, type UserEdit } from '../../../contract/entities/user.ts'
 import { role } from '../../../contract/roles.ts'
+import type { Within } from '../../base/db/open.ts'
 import type { Row } from '../../base/db/schema.ts'
 import { fail } from '../../base/lib/failure.ts'
-import { change } from '../../base/options/change.ts'
+import type { Report } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import { commitCredit, unsafeToRepeat } from '../../money/ledger/commit-credit.ts'
 import { writeAdjustment } from './adjust-quota.ts'
@@ -18,23 +19,44 @@ interface NewAccount {
   readonly username: string
   readonly display_name: string
   readonly password: string
+  /** '' for the default group. */
+  readonly group?: string
+  /** Units beyond the sign-up bonus. */
+  readonly quota?: number
 }
 
-/** Creates an ordinary user, with the sign-up bonus. Throws `user_fields_required` and the failures of names and passwords. */
-export async function createByAdmin(accounts: Accounts, caller: Caller, given: NewAccount): Promise<User> {
+/** Adds what else a new user gets, such as a token, in the transaction that creates the user. */
+type Provision<Provided> = (within: Within, audit: Report, userId: number) => Promise<Provided>
+
+/**
+ * Creates an ordinary user, with the sign-up bonus and the given quota. `provision` runs in the same transaction: all of it is created,
+ * or nothing. Throws `user_fields_required`, `group_unknown`, the failures of names and passwords, and `quota_unchanged` or
+ * `quota_change_unclear` when the connection is lost during the commit of a user with quota.
+ */
+export async function createByAdmin<Provided>(
+  accounts: Accounts,
+  caller: Caller,
+  { group = '', quota = 0, ...given }: NewAccount,
+  provision: Provision<Provided>,
+): Promise<{ user: User; provided: Provided }> {
   if (given.username.trim() === '' || given.password === '') fail('user_fields_required')
+  if (group !== '') requireGroup(accounts, group)
   const username = readUsername(given.username)
   requireGoodPassword(given.password, username)
   const password_hash = await accounts.passwords.hash(given.password)
+  const chosen = group === '' ? {} : { group }
 
-  const created = await change(accounts, caller, async (within, audit) => {
-    const user = { username, displayName: given.display_name, password_hash, role: role.ordinary, at: accounts.now() }
-    const id = await createUser(within, user)
-    await grantSignUpBonus(accounts, within, { userId: id, username, inviterId: 0 })
-    audit({ action: 'user.create', target: `user:${id}`, after: { username }, topic: 'user', id })
-    return findUser(within, id)
+  const { user, provided } = await commitCredit(accounts, caller, unsafeToRepeat, async (within, audit) => {
+    const account = { username, displayName: given.display_name, password_hash, role: role.ordinary, at: accounts.now() }
+    const userId = await createUser(within, { ...account, more: chosen })
+    await grantSignUpBonus(accounts, within, { userId, username, inviterId: 0 })
+    audit({ action: 'user.create', target: `user:${userId}`, after: { username, ...chosen }, topic: 'user', id: userId })
+    const adjustment = { user: await findUser(within, userId), change: quota, reason: '', audit }
+    const reference = quota === 0 ? '' : await writeAdjustment(accounts, within, adjustment)
+    const provided = await provision(within, audit, userId)
+    return { userId, reference, user: await findUser(within, userId), provided }
   })
-  return presentUser(created)
+  return { user: presentUser(user), provided }
 }
 
 /**
@@ -69,7 +91,7 @@ export async function editByAdmin(accounts: Accounts, caller: Caller, edit: User
 type Changes = Partial<Pick<Row<'users'>, 'username' | 'username_key' | 'display_name' | 'group'>>
 
 /** Only members that differ: unchanged ones need not obey rules that were added later. */
-function changesOf({ options }: Core, user: Row<'users'>, { username = '', display_name = '', group = '' }: UserEdit): Changes {
+function changesOf(core: Core, user: Row<'users'>, { username = '', display_name = '', group = '' }: UserEdit): Changes {
   const changes: Changes = {}
   if (username !== '' && username !== user.username) {
     changes.username = readUsername(username)
@@ -77,10 +99,14 @@ function changesOf({ options }: Core, user: Row<'users'>, { username = '', displ
   }
   if (display_name !== '' && display_name !== user.display_name) changes.display_name = readDisplayName(display_name)
   if (group !== '' && group !== user.group) {
-    if (!Object.hasOwn(options.current.GroupRatio, group)) fail('group_unknown', { group })
+    requireGroup(core, group)
     changes.group = group
   }
   return changes
+}
+
+function requireGroup({ options }: Core, group: string): void {
+  if (!Object.hasOwn(options.current.GroupRatio, group)) fail('group_unknown', { group })
 }
 
 function readDisplayName(given: string): string {

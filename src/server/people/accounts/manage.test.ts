@@ -15,6 +15,8 @@ import { manageUser } from './manage-user.ts'
 import { signIn } from './sign-in.ts'
 import { findUser } from './users.ts'
 
+const nothingElse = async () => undefined
+
 type Added = Awaited<ReturnType<typeof addUser>>
 
 eachDatabase('user management', (fresh, kind) => {
@@ -161,7 +163,8 @@ eachDatabase('user management', (fresh, kind) => {
 
   it('creates ordinary users with the sign-up bonus', async () => {
     await node.set({ QuotaForNewUser: '900' })
-    const made = await createByAdmin(node, admin.caller, { username: ' Grace ', display_name: 'G. H.', password: goodPassword })
+    const grace = { username: ' Grace ', display_name: 'G. H.', password: goodPassword }
+    const { user: made } = await createByAdmin(node, admin.caller, grace, nothingElse)
     expect(made).toMatchObject({ username: 'Grace', display_name: 'G. H.', role: 1, quota: 900, inviter_id: 0 })
     expect(await enter('grace')).toBe('ok')
     expect(await audits()).toMatchObject([{ action: 'user.create', target: `user:${made.id}`, after: '{"username":"Grace"}' }])
@@ -173,7 +176,7 @@ eachDatabase('user management', (fresh, kind) => {
       ['x', 'short', 'password_length'],
     ] as const
     for (const [username, password, code] of refusals) {
-      const made = createByAdmin(node, admin.caller, { username, display_name: '', password })
+      const made = createByAdmin(node, admin.caller, { username, display_name: '', password }, nothingElse)
       await expect(made).rejects.toMatchObject({ code })
     }
   })

@@ -9,7 +9,7 @@ import {
 } from '../../../contract/entities/token.ts'
 import type { SortBy } from '../../../contract/envelope.ts'
 import { locked } from '../../base/db/locked.ts'
-import type { Queries } from '../../base/db/open.ts'
+import type { Queries, Within } from '../../base/db/open.ts'
 import { containsText, endless, inOrder, type PageOf, readPage } from '../../base/db/page.ts'
 import type { Row, Tables } from '../../base/db/schema.ts'
 import { type CsvColumn, csvFile } from '../../base/lib/bytes/csv.ts'
@@ -17,7 +17,7 @@ import { fail } from '../../base/lib/failure.ts'
 import { newTokenKey } from '../../base/lib/secrets/ids.ts'
 import { sha256 } from '../../base/lib/secrets/secrets.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
-import { change } from '../../base/options/change.ts'
+import { change, type Report } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import { findUserFor } from '../accounts/find-users.ts'
 import { readInput } from './input.ts'
@@ -136,22 +136,29 @@ export async function createToken(
   core: Core,
   { userId, input, mayUse }: { userId: number; input: TokenInput; mayUse: GroupCheck },
 ): Promise<Token> {
-  const values = readInput(input)
-  if (!mayUse(values.group)) fail('group_forbidden', { group: values.group })
+  if (!mayUse(input.group)) fail('group_forbidden', { group: input.group })
+  return change(core, undefined, (within, report) => addToken(core, within, report, { userId, input }))
+}
 
+/** Adds a token in the caller's transaction. Whether its owner may use the group is for the caller to check. Throws as `readInput`. */
+export async function addToken(
+  core: Core,
+  within: Within,
+  report: Report,
+  { userId, input }: { userId: number; input: TokenInput },
+): Promise<Token> {
+  const values = readInput(input)
   const key = newTokenKey()
   const now = seconds(core.now())
-  const row = await change(core, undefined, async (within, report) => {
-    // The ciphertext is bound to the row's id, which exists only after the insert.
-    const { id } = await within
-      .insertInto('tokens')
-      .values({ ...values, user_id: userId, key_hash: sha256(key), key_sealed: '', created_time: now, accessed_time: now })
-      .returning('id')
-      .executeTakeFirstOrThrow()
-    const key_sealed = core.secrets.seal(key, keyPlace(id))
-    report({ topic: 'token', id })
-    return within.updateTable('tokens').set({ key_sealed }).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
-  })
+  // The ciphertext is bound to the row's id, which exists only after the insert.
+  const { id } = await within
+    .insertInto('tokens')
+    .values({ ...values, user_id: userId, key_hash: sha256(key), key_sealed: '', created_time: now, accessed_time: now })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const key_sealed = core.secrets.seal(key, keyPlace(id))
+  report({ topic: 'token', id })
+  const row = await within.updateTable('tokens').set({ key_sealed }).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
   return presentToken(core, row)
 }
 
