@@ -8,6 +8,7 @@ import { useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { ListFrame } from '../../ui/list/list-frame.tsx'
 import { Actions } from './actions.tsx'
+import { AddedNotice } from './added-notice.tsx'
 import { useBulkActions } from './bulk-actions.ts'
 import { ChannelDialogs, type Opened } from './channel-dialogs.tsx'
 import { useColumns } from './columns.tsx'
@@ -99,6 +100,7 @@ export function ChannelList({ added, onAdd, onEdit, onKeys }: ChannelListProps) 
             : { title: say('emptyTitle'), hint: say('emptyHint'), icon: <IconServer2 /> }
         }
       >
+        {added.length > 1 && <AddedNotice added={added} rows={rows} />}
         {jobs.watched.length > 0 && (
           <Suspense>
             <JobStrip jobs={jobs} />

@@ -110,6 +110,8 @@ export const texts = defineTexts({
   bulkDeleteTitle: ['删除所选的 {count} 个渠道？', 'Delete {count} selected {count|channel|channels}?'],
   bulkChanged: ['已更改 {count} 个渠道', '{count} {count|channel|channels} updated'],
   noTag: ['无标签', 'No tag'],
+  addedMany: ['刚刚添加了 {count} 个渠道。', '{count} channels were added.'],
+  testAdded: ['测试这 {count} 个', 'Test these {count}'],
   testEach: ['依次测试', 'Test one after another'],
   testingEach: ['正在测试 {done} / {count}', 'Testing {done} of {count}'],
   testedEach: ['{passed} 个渠道测试成功', '{passed} {passed|channel|channels} passed the test'],

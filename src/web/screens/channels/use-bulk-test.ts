@@ -13,7 +13,7 @@ export function useBulkTest() {
   const client = useQueryClient()
   const [progress, setProgress] = useState<{ readonly done: number; readonly count: number }>()
 
-  async function run(channels: readonly Channel[]): Promise<void> {
+  async function run(channels: readonly Pick<Channel, 'id' | 'name'>[]): Promise<void> {
     const failed: string[] = []
     for (const [index, { id, name }] of channels.entries()) {
       setProgress({ done: index + 1, count: channels.length })

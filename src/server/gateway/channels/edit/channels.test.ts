@@ -107,6 +107,25 @@ eachDatabase('channels', (fresh) => {
       expect((await rowOf(await add({ groups: [] }))).group).toBe('default')
     })
 
+    it('is numbered among those of one form, which share a tag', async () => {
+      const twelve = Array.from({ length: 12 }, (_, at) => `k-${at}`).join('\n')
+      const named = async (given: object) => {
+        const rows = await Promise.all((await addAll(given)).map(rowOf))
+        return rows.map(({ name, tag }) => [name, tag])
+      }
+      const made = await named({ key: twelve, name: 'east' })
+      expect(made).toHaveLength(12)
+      expect(made[0]).toEqual(['east 01', 'east'])
+      expect(made[11]).toEqual(['east 12', 'east'])
+      const long = 'n'.repeat(100)
+      expect(await named({ key: 'a\nb', name: long, tag: 'own' })).toEqual([
+        [`${'n'.repeat(98)} 1`, 'own'],
+        [`${'n'.repeat(98)} 2`, 'own'],
+      ])
+      expect(await named({ key: 'a', name: 'single' })).toEqual([['single', '']])
+      expect(await named({ key: 'a\nb', name: 'one', multi_key: true })).toEqual([['one', '']])
+    })
+
     it('is created for each line of the key, each with its own key', async () => {
       const ids = await addAll({ key: 'k-1\r\n\n  k-2  \nk-3' })
       expect(await Promise.all(ids.map(keyOf))).toEqual(['k-1', 'k-2', 'k-3'])

@@ -27,7 +27,8 @@ interface Act {
 const nameLengthMax = 100
 
 /**
- * Creates one channel for each key, all alike, or with `multi_key` one channel for all keys, and returns their ids. Throws
+ * Creates one channel for each key, or with `multi_key` one channel for all keys, and returns their ids. Several channels are alike, but
+ * for a number after their name; without a tag, their name is their tag, by which they can be changed together. Throws
  * `channel_name_required`, `channel_models_required`, `channel_type_unknown`, `channel_url_required`, `channel_url_invalid`,
  * `channel_mapping_loop`, `json_text_invalid` or `field_invalid`.
  */
@@ -35,14 +36,18 @@ export async function addChannels(core: Core, { caller, input }: Act & { input: 
   const { key, multi_key = false, single_key = false, status = channelStatus.enabled, ...given } = input
   const provider = requireProvider(given.type)
   const keys = (single_key ? readOneKey : readKeys)(provider, key)
-  const fields = readFields(core.env, provider, { group: '', other: '', ...given })
+  const groups = multi_key ? [keys] : keys.map((each) => [each])
+  const tag = groups.length > 1 && !given.tag ? given.name : given.tag
+  const fields = readFields(core.env, provider, { group: '', other: '', ...given, tag })
   requireBaseUrl(provider, fields.base_url)
   await refuseOwnSite(core, fields.base_url)
 
   return change(core, caller, async (within, audit) => {
     const made: number[] = []
-    for (const own of multi_key ? [keys] : keys.map((each) => [each]))
-      made.push(await insertChannel(core, within, { ...fields, type: given.type, name: given.name, status }, own))
+    for (const [index, own] of groups.entries()) {
+      const name = groups.length === 1 ? given.name : numbered(given.name, index + 1, groups.length)
+      made.push(await insertChannel(core, within, { ...fields, type: given.type, name, status }, own))
+    }
     audit({ action: 'channel.add', target: targetOf(made), after: shown(fields), topic: 'channels' })
     return made
   })
@@ -172,6 +177,12 @@ export function repairChannels(core: Core, { caller }: Act): Promise<number> {
 type NewChannel = Omit<NewRow<'channels'>, 'key_sealed' | 'created_time'>
 
 /** The ciphertext of a key is bound to its channel's id, which exists only after the insert. */
+/** The name with a number that has as many digits as the greatest, so that the order of the names is that of the numbers. */
+function numbered(name: string, number: number, count: number): string {
+  const suffix = ` ${String(number).padStart(String(count).length, '0')}`
+  return truncate(name, nameLengthMax - suffix.length) + suffix
+}
+
 async function insertChannel(core: Core, within: Within, fields: NewChannel, keys: readonly string[]): Promise<number> {
   const { id } = await within
     .insertInto('channels')
