@@ -33,5 +33,9 @@ export const sections = [
     title: { zh: '协议', en: 'Protocols' },
     pages: ['callers', 'upstreams', 'translation', 'token-counts'].map((name) => `reference/protocols/${name}`),
   },
+  {
+    title: { zh: '比较', en: 'Compare' },
+    pages: [...['new-api', 'one-api', 'litellm', 'bifrost'].map((name) => `compare/${name}`), 'roadmap'],
+  },
   { title: { zh: '代码', en: 'Code' }, pages: ['architecture', 'tour', 'performance', 'progress'] },
 ]

@@ -43,12 +43,15 @@ const consumer = z.object({
 })
 export type Consumer = z.output<typeof consumer>
 
-/** What began: an incident, an alert, or the first of the running nodes of a version. */
+/** What began: an incident, an alert, or another version of the program. */
 const mark = z.object({
-  kind: z.enum(['incident', 'alert', 'start']),
+  kind: z.enum(['incident', 'alert', 'deployment']),
   id: z.string(),
   at: z.int(),
   text: z.object({ zh: z.string(), en: z.string() }),
+  /** Of an alert: what it is about, such as `channel:7`, and when it ended; '' and 0 otherwise. */
+  subject: z.string(),
+  resolved_at: z.int(),
 })
 export type OverviewMark = z.output<typeof mark>
 

@@ -61,7 +61,7 @@ import { type CallObserver, CallObservers } from '../usage/calls/ended-calls.ts'
 import { FailedCalls } from '../usage/calls/failed-calls.ts'
 import { Recordings } from '../usage/recordings/recordings.ts'
 import type { Telemetry } from '../usage/telemetry/open-telemetry.ts'
-import { forgetNode } from '../watch/jobs/note-node.ts'
+import { forgetNode, recordDeployment } from '../watch/jobs/note-node.ts'
 import { JobRunner } from '../watch/jobs/runner.ts'
 import { jobs } from '../watch/jobs/table.ts'
 import type { App } from '../watch/parts.ts'
@@ -163,6 +163,7 @@ async function openAll(opened: Opened, env: Env, replaced: Replaceable): Promise
     startJob: (name) => runner.startNow(name),
   }
   const root = await createRoot(app)
+  await recordDeployment(core, version)
   // After the last job, which reports the node. A database that is away has no list to show.
   opened.defer(() => forgetNode(core).catch(() => {}))
   const runner = opened.adopt(new JobRunner(app, jobs), (each) => each.stop())

@@ -16,7 +16,11 @@ export function useFiring(): readonly Alert[] {
 const leadSeconds = 900
 
 /** The filters of the log that show the calls behind an alert: those of its channel or model, from shortly before. */
-export function logSearchOf({ subject, fired_at: firedAt, resolved_at: resolvedAt }: Alert) {
+export function logSearchOf({
+  subject,
+  fired_at: firedAt,
+  resolved_at: resolvedAt,
+}: Pick<Alert, 'subject' | 'fired_at' | 'resolved_at'>) {
   const [, kind, name = ''] = /^(channel|model):([^/]+)/.exec(subject) ?? []
   return {
     ...(kind === 'channel' && { channel: name }),

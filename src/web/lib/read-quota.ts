@@ -24,7 +24,7 @@ const multiples: Readonly<Record<string, number>> = { k: 1e3, 千: 1e3, 万: 1e4
 
 const unitWords: ReadonlyMap<string, QuotaUnit> = new Map([
   ...['$', 'us$', 'usd', 'dollar', 'dollars', 'us dollars', '美元', '美金'].map((word) => [word, 'usd'] as const),
-  ...['unit', 'units', 'quota', '额度', '額度', '单位'].map((word) => [word, 'units'] as const),
+  ...['unit', 'units', 'quota', 'quota units', '额度', '額度'].map((word) => [word, 'units'] as const),
 ])
 
 /**

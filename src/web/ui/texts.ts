@@ -95,6 +95,8 @@ export const texts = defineTexts({
   anyTime: ['不限时间', 'Any time'],
   typeInDollars: ['改为以美元输入', 'Enter in dollars'],
   typeInUnits: ['改为以额度输入', 'Enter in units'],
+  inUnits: ['{count} 额度', '{count} {count|unit|units}'],
+  units: ['额度', 'units'],
   unknown: ['未知', 'Unknown'],
   until: ['截至 {time}', 'Until {time}'],
   tidyJson: ['格式化', 'Format'],

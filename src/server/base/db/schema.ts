@@ -52,6 +52,8 @@ export interface Tables {
   leases: { name: string; holder: string; until_ms: number }
   revisions: { topic: string; revision: number }
   nodes: { name: string; version: string; started_at: number; seen_at: number; memory_mb: number }
+  /** Each time that another version began to run, in unix seconds. */
+  deployments: { number: number; version: string; at: number }
   price_data: PriceDataTable
   imports: ImportsTable
   imported_rows: ImportedRowsTable

@@ -36,6 +36,22 @@ export async function forgetNode({ db, node }: Pick<Core, 'db' | 'node'>): Promi
   await db.deleteFrom('nodes').where('name', '=', node).execute()
 }
 
+/** Records that this version begins to run, unless it was the last that did. Several nodes that start together record it once. */
+export async function recordDeployment({ db, now }: Pick<Core, 'db' | 'now'>, version: string): Promise<void> {
+  for (;;) {
+    const last = await db.selectFrom('deployments').selectAll().orderBy('number', 'desc').limit(1).executeTakeFirst()
+    if (last?.version === version) return
+    const row = { number: (last?.number ?? 0) + 1, version, at: seconds(now()) }
+    const { numInsertedOrUpdatedRows: made } = await db
+      .insertInto('deployments')
+      .values(row)
+      .onConflict((conflict) => conflict.column('number').doNothing())
+      .executeTakeFirst()
+    // Another node was faster: with this version, or with another one.
+    if (made === 1n) return
+  }
+}
+
 export function memoryMb(): number {
   return Math.round(process.memoryUsage.rss() / 1024 / 1024)
 }

@@ -5,7 +5,7 @@ import type { Queries } from '../../base/db/open.ts'
 
 const eachMax = 50
 
-/** What began in a span of unix seconds: incidents, alerts, and the nodes that run now, once for each version. Oldest first. */
+/** What began in a span of unix seconds: incidents, alerts, and versions of the program. Oldest first. */
 export async function readMarks(db: Queries, { from, to }: { from: number; to: number }): Promise<OverviewMark[]> {
   const incidents = await db
     .selectFrom('incidents')
@@ -17,26 +17,33 @@ export async function readMarks(db: Queries, { from, to }: { from: number; to: n
     .execute()
   const alerts = await db
     .selectFrom('alerts')
-    .select(['id', 'rule', 'subject', 'name', 'fired_at'])
+    .select(['id', 'rule', 'subject', 'name', 'fired_at', 'resolved_at'])
     .where('fired_at', '>=', from)
     .where('fired_at', '<=', to)
     .orderBy('fired_at', 'desc')
     .limit(eachMax)
     .execute()
-  const versions = await db
-    .selectFrom('nodes')
-    .select('version')
-    .select(({ fn }) => fn.min('started_at').as('started_at'))
-    .groupBy('version')
+  const deployments = await db
+    .selectFrom('deployments')
+    .selectAll()
+    .where('at', '>=', from)
+    .where('at', '<=', to)
+    .orderBy('number', 'desc')
+    .limit(eachMax)
     .execute()
   const marks: OverviewMark[] = [
-    ...incidents.map(({ id, starts_at: at, title }) => ({ kind: 'incident' as const, id: String(id), at, text: same(title) })),
-    ...alerts.map(({ id, fired_at: at, ...alert }) => ({ kind: 'alert' as const, id: String(id), at, text: textOfAlert(alert) })),
-    ...versions
-      .filter(({ started_at }) => started_at >= from && started_at <= to)
-      .map(({ version, started_at: at }) => ({ kind: 'start' as const, id: version, at, text: same(version) })),
+    ...incidents.map(({ id, starts_at, title }) => markOf('incident', { id, at: starts_at, text: same(title) })),
+    ...alerts.map(({ id, fired_at: at, subject, resolved_at, ...alert }) => ({
+      ...markOf('alert', { id, at, text: textOfAlert({ ...alert, subject }) }),
+      ...{ subject, resolved_at },
+    })),
+    ...deployments.map(({ number, version, at }) => markOf('deployment', { id: number, at, text: same(version) })),
   ]
   return marks.sort((one, other) => one.at - other.at)
+}
+
+function markOf(kind: OverviewMark['kind'], { id, ...rest }: { id: number; at: number; text: Text }): OverviewMark {
+  return { kind, id: String(id), ...rest, subject: '', resolved_at: 0 }
 }
 
 /** `Slow channel: Vendor A` */

@@ -38,10 +38,11 @@ export const texts = defineTexts({
   callsLabel: ['调用走势，选择一段以打开其日志', 'Calls over time, choose a part to open its log'],
   incident: ['事件开始', 'Incident'],
   alert: ['告警', 'Alert'],
-  start: ['版本启动', 'Version started'],
+  deployment: ['部署', 'Deployment'],
   markIncident: ['事件：{text}', 'Incident: {text}'],
   markAlert: ['告警：{text}', 'Alert: {text}'],
-  markStart: ['启动版本 {text}', 'Version {text} started'],
+  markDeployment: ['部署版本 {text}', 'Version {text} deployed'],
+  marks: ['期间发生', 'Events'],
   failing: ['出错的渠道', 'Failing channels'],
   failingHint: [
     '上游或渠道自身造成的失败，按次数排列。',

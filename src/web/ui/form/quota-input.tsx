@@ -2,9 +2,8 @@ import { TextInput, type TextInputProps, Tooltip, UnstyledButton } from '@mantin
 import { IconSwitchHorizontal } from '@tabler/icons-react'
 import { useState } from 'react'
 import { tidy } from '../../../contract/quota.ts'
-import { units } from '../../../contract/units.ts'
 import { formatCount, useDollarsOf } from '../../lib/format.ts'
-import { useLocal, useText } from '../../lib/i18n.ts'
+import { useText } from '../../lib/i18n.ts'
 import { type QuotaUnit, readQuota, writeQuota } from '../../lib/read-quota.ts'
 import { useStatus } from '../../lib/status.ts'
 import { storedText } from '../../lib/stored.ts'
@@ -29,7 +28,6 @@ const chosenUnit = storedText('quota_unit')
  */
 export function QuotaInput({ value = '', onChange, allowNegative = false, error, disabled, ...props }: QuotaInputProps) {
   const say = useText(texts)
-  const local = useLocal()
   const dollarsOf = useDollarsOf()
   const { quota_per_unit: perUsd, display_in_currency: inCurrency } = useStatus()
   const chosen = chosenUnit.use()
@@ -52,13 +50,17 @@ export function QuotaInput({ value = '', onChange, allowNegative = false, error,
     setTyped(text)
     onChange(text.trim() === '' ? '' : (amountOf(text)?.quota ?? Number.NaN))
   }
-  const inUnits = (count: number) => `${formatCount(count)} ${local(units.quota, { count })}`
   const other = unit === 'usd' ? 'units' : 'usd'
 
   return (
     <TextInput
       {...props}
-      {...beside(isAmount ? `= ${meant === 'usd' ? inUnits(Number(quota)) : dollarsOf(Number(quota))}` : undefined)}
+      {...beside(
+        isAmount
+          ? `= ${meant === 'usd' ? say('inUnits', { count: formatCount(Number(quota)) }) : dollarsOf(Number(quota))}`
+          : undefined,
+      )}
+      wrapperProps={{ 'data-amount': true }}
       inputMode={allowNegative ? 'text' : 'decimal'}
       autoComplete="off"
       disabled={disabled}
@@ -74,12 +76,12 @@ export function QuotaInput({ value = '', onChange, allowNegative = false, error,
               setTyped(undefined)
             }}
           >
-            {unit === 'usd' ? '$' : local(units.quota, { count: 2 })}
+            {unit === 'usd' ? '$' : say('units')}
             <IconSwitchHorizontal size={12} stroke={1.6} />
           </UnstyledButton>
         </Tooltip>
       }
-      leftSectionWidth={unit === 'usd' ? '3rem' : `${local(units.quota, { count: 2 }).length + 5}ch`}
+      leftSectionWidth={unit === 'usd' ? '3rem' : '4.5rem'}
       value={shown}
       onChange={(event) => change(event.currentTarget.value)}
       onBlur={(event) => {

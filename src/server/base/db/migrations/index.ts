@@ -41,6 +41,7 @@ import { answeredModels } from './0041-answered-models.ts'
 import { modelEnds } from './0042-model-ends.ts'
 import { lastBackup } from './0043-last-backup.ts'
 import { channelTests } from './0045-channel-tests.ts'
+import { deployments } from './0046-deployments.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   { name: '0042-model-ends', up: modelEnds },
   { name: '0043-last-backup', up: lastBackup },
   { name: '0045-channel-tests', up: channelTests },
+  { name: '0046-deployments', up: deployments },
 ]
