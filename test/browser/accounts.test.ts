@@ -202,6 +202,35 @@ it('an admin finds a user, changes group and quota, bans and unbans', async () =
   expect(problems).toEqual([])
 })
 
+it('an admin adds a user who can call at once, and gets a text to send', async () => {
+  const { page, problems } = await stage.open('root', { language: 'en', scheme: 'dark', width: 390 })
+  await go(page, '/user/add')
+  const form = page.getByRole('dialog', { name: 'Add a user' })
+  await form.getByRole('textbox', { name: 'Username' }).fill('hopper')
+  await form.getByRole('button', { name: 'Generate' }).click()
+  const password = await form.getByLabel('Password', { exact: false }).first().inputValue()
+  expect(password).toMatch(/^[a-zA-Z2-9]{16}$/)
+  await choose(page, form.getByRole('combobox', { name: 'Group' }), 'vip')
+  await form.getByRole('button', { name: '$10', exact: true }).first().click()
+  await form.getByRole('textbox', { name: 'Daily budget' }).fill('1.5')
+  await expectFit(page, 'en', ['hopper', 'default', 'vip'])
+  await form.getByRole('button', { name: 'Submit' }).click()
+
+  const done = page.getByRole('dialog', { name: 'User hopper is ready' })
+  const text = await done.getByRole('textbox', { name: 'Text for the user' }).inputValue()
+  await expectFit(page, 'en', ['hopper', 'default', 'vip', 'New API'])
+  expect(text).toContain(`Username: hopper\nPassword: ${password}`)
+  expect(text).toContain('Daily budget: $1.50')
+  const [, base = '', key = ''] = /API base URL: (\S+)\nAPI key: (\S+)/.exec(text) ?? []
+  expect((await fetch(`${base}/models`, { headers: { authorization: `Bearer ${key}` } })).status).toBe(200)
+  const { items } = await stage.server.call<{ items: User[] }>('GET /api/user/search?keyword=hopper')
+  expect(items).toMatchObject([{ group: 'vip', role: 1 }])
+  expect(items[0]?.quota).toBeGreaterThanOrEqual(5_000_000)
+  await done.getByRole('button', { name: 'Done' }).click()
+  await page.getByText('hopper').first().waitFor()
+  expect(problems).toEqual([])
+})
+
 it('a user transfers invitation bonuses, gets a webhook notice, binds an address, ends other sessions and deletes the account', async () => {
   const { app } = stage.server
   const { id } = await addUser('leaver', 'leaver@example.com')
@@ -219,7 +248,7 @@ it('a user transfers invitation bonuses, gets a webhook notice, binds an address
   const dialog = page.getByRole('dialog')
 
   await page.getByRole('button', { name: 'Transfer' }).click()
-  await dialog.getByRole('textbox', { name: 'Amount' }).fill('1')
+  await dialog.getByRole('textbox', { name: 'Amount' }).fill('0.99')
   await dialog.getByRole('button', { name: 'Transfer' }).click()
   await dialog.getByText('The transfer amount is at least $1.00').waitFor()
   await dialog.getByRole('button', { name: 'Max' }).click()

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const { db } = server.app
   await db.updateTable('users').set({ aff_quota: 5_000_000 }).where('id', '=', user.id).execute()
   const order = { user_id: user.id, provider: 'epay', method: 'zfb', currency: 'CNY', amount: 10, created_time: 1_700_000_000 }
-  const paid = { trade_no: 'paid', quota: 5_000_000, money_minor: 7300, status: 'success', completed_time: 1_700_000_060 }
+  const paid = { trade_no: 'paid', quota: 5_000_000, money_minor: 7300, status: 'success', refunded_minor: 7300 }
   await db
     .insertInto('top_ups')
     .values({ ...order, ...paid })
@@ -64,7 +64,7 @@ const forms: readonly Form[] = [
     name: 'the limits of a channel',
     who: 'root',
     path: '/channel/add',
-    open: (page) => press(page, /Limits and cost/),
+    open: (page) => page.getByText('Limits and cost').click(),
     amounts: 1,
   },
   { name: 'the settings of quota', who: 'root', path: '/setting?tab=operation&section=quota', amounts: 4 },
@@ -77,7 +77,7 @@ const forms: readonly Form[] = [
   },
   { name: 'the own low balance', who: 'user', path: '/setting', amounts: 1 },
   { name: 'the transfer of earnings', who: 'user', path: '/setting', open: (page) => press(page, 'Transfer'), amounts: 1 },
-  { name: 'a top-up', who: 'user', path: '/topup', amounts: 1 },
+  { name: 'a top-up and a transfer', who: 'user', path: '/topup', amounts: 2 },
   {
     ...{ name: 'a withdrawal', who: 'root', path: '/order', amounts: 1 },
     async open(page) {
@@ -94,8 +94,9 @@ it.each(forms)('$name: an amount is typed in dollars or in units, and read as wr
   await go(page, form.path)
   await form.open?.(page)
   const dialog = page.getByRole('dialog')
-  await amountsIn(page).first().waitFor()
-  const amounts = amountsIn((await dialog.count()) > 0 ? dialog : page)
+  const isDialog = form.open !== undefined || form.path.endsWith('/add')
+  if (isDialog) await dialog.waitFor()
+  const amounts = amountsIn(isDialog ? dialog : page)
   await expect.poll(() => amounts.count()).toBe(form.amounts)
   for (const amount of await amounts.all()) {
     const input = amount.getByRole('textbox')

@@ -39,9 +39,9 @@ export function AddForm({ onDone }: { onDone: () => void }) {
   const save = useWrite('POST /api/user/', {
     invalidates: ['GET /api/user/search'],
     success: say('userCreated'),
-    onSuccess: ({ token_key: key, username, quota }, { body: { password = '', daily_budget: budget } }) => {
+    onSuccess: ({ token_key: tokenKey, username, quota }, { body: { password = '', daily_budget: budget } }) => {
       onDone()
-      showNewUser({ username, password, quota, budget: budget ?? 0, key })
+      showNewUser({ username, password, quota, budget: budget ?? 0, tokenKey })
     },
     onFailure: (cause) => showAtField(cause, form.setFieldError),
   })

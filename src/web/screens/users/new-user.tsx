@@ -19,7 +19,7 @@ interface NewUserProps {
   /** Units a day; 0 for no budget. */
   readonly budget: number
   /** The key of the new token, without its prefix. */
-  readonly key: string | undefined
+  readonly tokenKey: string | undefined
 }
 
 export function showNewUser(made: NewUserProps): void {
@@ -32,7 +32,7 @@ export function showNewUser(made: NewUserProps): void {
 }
 
 /** A text to send to the new user: where to log in, and what to call with. */
-function NewUser({ username, password, quota, budget, key }: NewUserProps) {
+function NewUser({ username, password, quota, budget, tokenKey }: NewUserProps) {
   const say = useText(texts)
   const format = useExactQuota()
   const address = useServerAddress()
@@ -42,7 +42,7 @@ function NewUser({ username, password, quota, budget, key }: NewUserProps) {
     say('sendLogin', { username, password }),
     ...(quota > 0 ? [say('sendQuota', { amount: format(quota) })] : []),
     ...(budget > 0 ? [say('sendBudget', { amount: format(budget) })] : []),
-    ...(key === undefined ? [] : ['', say('sendKey', { base: `${address}/v1`, key: fullKey({ key }) })]),
+    ...(tokenKey === undefined ? [] : ['', say('sendKey', { base: `${address}/v1`, key: fullKey({ key: tokenKey }) })]),
     '',
     say('sendAdvice'),
   ]

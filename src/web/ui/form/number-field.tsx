@@ -2,6 +2,7 @@ import { NumberInput, type NumberInputProps } from '@mantine/core'
 import type { Unit } from '../../../contract/units.ts'
 import { useLocal } from '../../lib/i18n.ts'
 import { inLargerUnits } from '../../lib/measures.ts'
+import shared from '../shared.module.css'
 
 interface NumberFieldProps extends Omit<NumberInputProps, 'value' | 'onChange'> {
   readonly value: string
@@ -31,5 +32,9 @@ export function beside(
 ): Pick<NumberInputProps, 'rightSection' | 'rightSectionWidth' | 'rightSectionPointerEvents'> {
   if (words === undefined) return {}
   const width = [...words].reduce((sum, letter) => sum + (letter > '\u2e80' ? 2 : 1), 3)
-  return { rightSection: <small>{words}</small>, rightSectionWidth: `${width}ch`, rightSectionPointerEvents: 'none' }
+  return {
+    rightSection: <small className={shared.quiet}>{words}</small>,
+    rightSectionWidth: `${width}ch`,
+    rightSectionPointerEvents: 'none',
+  }
 }

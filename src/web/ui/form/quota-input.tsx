@@ -56,7 +56,7 @@ export function QuotaInput({ value = '', onChange, allowNegative = false, error,
     <TextInput
       {...props}
       {...beside(
-        isAmount
+        isAmount && !disabled
           ? `= ${meant === 'usd' ? say('inUnits', { count: formatCount(Number(quota)) }) : dollarsOf(Number(quota))}`
           : undefined,
       )}
