@@ -71,11 +71,8 @@ const sans = [
   '"Liberation Sans"',
   '"Noto Sans"',
   '"DejaVu Sans"',
-  '"PingFang SC"',
-  '"Hiragino Sans GB"',
-  '"Microsoft YaHei"',
-  '"Noto Sans CJK SC"',
-  '"Source Han Sans SC"',
+  // The fonts of the chosen language (styles.css).
+  'var(--font-cjk)',
   'sans-serif',
 ].join(', ')
 

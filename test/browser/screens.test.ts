@@ -273,6 +273,33 @@ describe('the shell', () => {
     expect(problems).toEqual([])
   })
 
+  it.each([
+    ['繁體中文', 'zh-TW', 'zh-Hant', '登入 Sluice', '令牌', 'zh'],
+    ['日本語', 'ja', 'ja', 'Sluice にログイン', 'トークン', 'en'],
+  ] as const)('speaks %s to users, and its base where that has no texts', async (name, locale, stored, login, tokens, base) => {
+    const { page, problems } = await stage.open('nobody', { language: 'en' })
+    await go(page, '/login')
+    await page.getByRole('button', { name: 'Language' }).click()
+    await page.getByRole('menuitem', { name }).click()
+    await page.getByRole('heading', { name: login }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: login }).waitFor()
+    expect(await page.evaluate(() => [document.documentElement.lang, localStorage.getItem('i18nextLng')])).toEqual([
+      locale,
+      stored,
+    ])
+
+    const root = await stage.open('root', { language: 'en' })
+    await root.page.goto('/about')
+    await root.page.evaluate((chosen) => localStorage.setItem('i18nextLng', chosen), stored)
+    await go(root.page, '/token')
+    await root.page.getByRole('heading', { name: tokens, level: 1 }).waitFor()
+    await go(root.page, '/channel')
+    await root.page.getByText({ zh: '渠道是网关背后的上游。', en: 'Channels are the upstreams behind' }[base]).first().waitFor()
+    await root.page.evaluate(() => localStorage.setItem('i18nextLng', 'en'))
+    expect([...problems, ...root.problems]).toEqual([])
+  })
+
   it('keeps the chosen theme over a reload, and returns the focus after a menu closes', async () => {
     const { page, problems } = await stage.open('nobody', { language: 'en', scheme: 'light' })
     const scheme = () => page.evaluate(() => document.documentElement.dataset.mantineColorScheme)

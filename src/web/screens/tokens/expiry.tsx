@@ -1,5 +1,5 @@
 import { neverExpires } from '../../../contract/entities/token.ts'
-import { languages, useLanguage, useText } from '../../lib/i18n.ts'
+import { useConsoleLanguage, useText } from '../../lib/i18n.ts'
 import { formatTime, nowSeconds } from '../../lib/times.ts'
 import { HintTag } from '../../ui/view/status-tag.tsx'
 import { TimeText } from '../../ui/view/time-text.tsx'
@@ -17,13 +17,12 @@ const steps = [
 /** When a token expires: the time, or the time that is left if it expires soon. */
 export function Expiry({ at }: { at: number }) {
   const say = useText(texts)
-  const language = useLanguage()
+  const { locale } = useConsoleLanguage()
   if (at === neverExpires) return <span className={styles.quiet}>{say('never')}</span>
 
   const left = at - nowSeconds()
   if (left <= 0 || left > soonSeconds) return <TimeText seconds={at} />
   const step = steps.find(({ seconds }) => left >= seconds) ?? steps[2]
-  const locale = languages.find(({ value }) => value === language)?.locale
   return (
     <HintTag color="orange" hint={formatTime(at)}>
       {new Intl.RelativeTimeFormat(locale).format(Math.floor(left / step.seconds), step.unit)}

@@ -1,7 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { HumanAction } from '../../../contract/human-check.ts'
-import { defineTexts, textOf, useLanguage } from '../../lib/i18n.ts'
+import { defineTexts, textOf, useConsoleLanguage } from '../../lib/i18n.ts'
 import { useStatus } from '../../lib/status.ts'
 import { toast } from '../../lib/toast.ts'
 import styles from './human-check.module.css'
@@ -52,7 +52,7 @@ interface WidgetProps {
 function Widget({ siteKey, action, onToken, onBroken }: WidgetProps) {
   const place = useRef<HTMLDivElement>(null)
   const theme = useComputedColorScheme('light')
-  const language = useLanguage()
+  const { locale } = useConsoleLanguage()
   const report = useRef({ onToken, onBroken })
 
   // Outside of React: the vendor's script draws into the place.
@@ -66,7 +66,7 @@ function Widget({ siteKey, action, onToken, onBroken }: WidgetProps) {
           sitekey: siteKey,
           action,
           theme,
-          language: language === 'zh' ? 'zh-cn' : 'en',
+          language: locale.toLowerCase(),
           callback: (token) => report.current.onToken(token),
           'expired-callback': () => report.current.onToken(''),
         })
@@ -78,7 +78,7 @@ function Widget({ siteKey, action, onToken, onBroken }: WidgetProps) {
       gone = true
       remove?.()
     }
-  }, [siteKey, action, theme, language])
+  }, [siteKey, action, theme, locale])
 
   return <div ref={place} className={styles.check} />
 }

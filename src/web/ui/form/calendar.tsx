@@ -1,7 +1,9 @@
 import '@mantine/dates/styles.layer.css'
+import 'dayjs/locale/ja'
 import 'dayjs/locale/zh-cn'
+import 'dayjs/locale/zh-tw'
 import { DatesProvider, InlineDateTimePicker } from '@mantine/dates'
-import { defineTexts, useLanguage, useText } from '../../lib/i18n.ts'
+import { defineTexts, useConsoleLanguage, useText } from '../../lib/i18n.ts'
 import { formatTime, parseTime } from '../../lib/times.ts'
 import { texts } from '../texts.ts'
 
@@ -14,16 +16,16 @@ interface CalendarProps {
 
 /** A month and a clock to pick a moment from; loaded when it is first opened. */
 export function Calendar({ value, onChange, onDone }: CalendarProps) {
-  const language = useLanguage()
+  const { locale } = useConsoleLanguage()
   const say = useText(texts)
   const sayDate = useText(dateTexts)
   return (
-    <DatesProvider settings={{ locale: language === 'zh' ? 'zh-cn' : 'en', firstDayOfWeek: 1, weekendDays: [] }}>
+    <DatesProvider settings={{ locale: locale.toLowerCase(), firstDayOfWeek: 1, weekendDays: [] }}>
       <InlineDateTimePicker
         fullWidth={false}
         withSeconds
         hideOutsideDates
-        monthLabelFormat={language === 'zh' ? 'YYYY 年 M 月' : 'MMMM YYYY'}
+        monthLabelFormat={locale === 'en' ? 'MMMM YYYY' : 'YYYY 年 M 月'}
         ariaLabels={{
           previousMonth: sayDate('previousMonth'),
           nextMonth: sayDate('nextMonth'),

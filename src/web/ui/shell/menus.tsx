@@ -2,7 +2,7 @@ import { Menu, useMantineColorScheme } from '@mantine/core'
 import { IconCheck, IconLogout, IconSettings } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { roleLabels } from '../../../contract/roles.ts'
-import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
+import { changeLanguage, languages, useConsoleLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { useSession } from '../../lib/session.ts'
 import { OpeningMenu } from '../dialog/opening-menu.tsx'
 import shared from '../shared.module.css'
@@ -38,7 +38,7 @@ export function ThemeMenu() {
 }
 
 export function LanguageMenu() {
-  const language = useLanguage()
+  const chosen = useConsoleLanguage()
   return (
     <OpeningMenu>
       <Menu.Target>
@@ -49,7 +49,7 @@ export function LanguageMenu() {
           <Menu.Item
             key={value}
             lang={locale}
-            rightSection={value === language && <IconCheck size={14} />}
+            rightSection={value === chosen.value && <IconCheck size={14} />}
             onClick={() => changeLanguage(value)}
           >
             {name}

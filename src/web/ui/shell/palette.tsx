@@ -5,7 +5,7 @@ import { IconLanguage, IconLogout, IconSearch } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useState } from 'react'
 import { mayAccess } from '../../../contract/roles.ts'
-import { changeLanguage, languages, useLanguage, useLocal, useText } from '../../lib/i18n.ts'
+import { changeLanguage, languages, useConsoleLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { isOnTop, type Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -119,7 +119,7 @@ function usePages(screens: readonly Screen[]) {
 function useActions() {
   const say = useText(texts)
   const user = useSession()
-  const language = useLanguage()
+  const chosen = useConsoleLanguage()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const logOut = useLogOut()
 
@@ -133,7 +133,7 @@ function useActions() {
       onClick: () => setColorScheme(value),
     }))
   const otherLanguages = languages
-    .filter(({ value }) => value !== language)
+    .filter(({ value }) => value !== chosen.value)
     .map(({ value, name }) => ({
       id: `language:${value}`,
       label: say('switchTo', { name }),
