@@ -1,4 +1,4 @@
-// `npm run languages`: writes the overlays of src/web/languages for the texts that users see. Those in traditional Chinese are made from the
+// `npm run languages`: writes the overlays of src/web/lib/languages for the texts that users see. Those in traditional Chinese are made from the
 // Chinese ones by OpenCC; those of other languages keep what is translated, lose what no text has, and are listed where one is missing. With --check it
 // writes nothing and fails when something is out of date or missing.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -37,7 +37,7 @@ const areas = groupBy(textsIn(['contract', 'web']).filter(isForUsers), ({ file }
 const faults = []
 for (const { folder, base, translate } of languages) {
   for (const [area, texts] of areas) {
-    const path = join(root, 'src/web/languages', folder, `${area}.json`)
+    const path = join(root, 'src/web/lib/languages', folder, `${area}.json`)
     const before = await readFile(path, 'utf8').catch(() => '{}')
     const known = JSON.parse(before)
     const wanted = [...new Set(texts.map((text) => text[base]))].sort()

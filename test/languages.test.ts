@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
-const folder = new URL('../src/web/languages/', import.meta.url)
+const folder = new URL('../src/web/lib/languages/', import.meta.url)
 const overlays = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.json'))
 const textsOf = (path: string): [string, string][] => Object.entries(JSON.parse(readFileSync(new URL(path, folder), 'utf8')))
 

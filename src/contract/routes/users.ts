@@ -10,6 +10,18 @@ import { routes } from '../route.ts'
 const search = { keyword: queryText, group: queryText, role: queryInt, status: queryInt, deleted: queryFlag }
 const managed = user.pick({ id: true, username: true, role: true, status: true, DeletedAt: true })
 
+/** What a new user gets, apart from the members of a user, which programs send back whole. */
+const provision = z.object({
+  /** '' for the default group. */
+  group: z.string().trim().max(64).default(''),
+  /** Units beyond the bonus. */
+  quota: z.int().min(0).max(quotaMax).default(0),
+  /** Units that the user may spend in a day; 0 for no budget. */
+  daily_budget: z.int().min(0).max(budgetLimits.amountMax).default(0),
+  /** The name of a token to create; '' for none. */
+  token_name: z.string().max(1000).transform(nameText).default(''),
+})
+
 export const userRoutes = routes({
   'GET /api/user/': {
     access: 'admin',
@@ -46,13 +58,7 @@ export const userRoutes = routes({
       username: neededText(z.string().max(100)),
       display_name: z.string().trim().max(displayNameLengthMax).default(''),
       password: neededText(z.string().max(100)),
-      group: z.string().trim().max(64).default(''),
-      /** Units beyond the bonus. */
-      quota: z.int().min(0).max(quotaMax).default(0),
-      /** Units that the user may spend in a day; 0 for no budget. */
-      daily_budget: z.int().min(0).max(budgetLimits.amountMax).default(0),
-      /** The name of a token to create; '' for none. */
-      token_name: z.string().max(1000).transform(nameText).default(''),
+      provision: provision.prefault({}),
     }),
     /** The key of the new token, without `sk-`. */
     reply: user.extend({ token_key: z.string().optional() }),

@@ -4,7 +4,7 @@ import { storedText } from './stored.ts'
 
 /**
  * Interface texts, in Chinese unless another language is selected; the choice is stored as `i18nextLng`, the key that other programs
- * read. Every text has Chinese and English. A further language is an overlay of one of the two: a folder of src/web/languages with the
+ * read. Every text has Chinese and English. A further language is an overlay of one of the two: a folder of src/web/lib/languages with the
  * texts that users see, by the text of its base. Where it has none, and in what the server says, its base is shown.
  */
 type Overlay = Readonly<Record<string, string>>
@@ -22,8 +22,8 @@ const chinese: ConsoleLanguage = { value: 'zh', name: '中文', locale: 'zh-CN',
 export const languages: readonly ConsoleLanguage[] = [
   chinese,
   { value: 'en', name: 'English', locale: 'en', base: 'en' },
-  { value: 'zh-Hant', name: '繁體中文', locale: 'zh-TW', base: 'zh', load: () => import('../languages/zh-hant/index.ts') },
-  { value: 'ja', name: '日本語', locale: 'ja', base: 'en', load: () => import('../languages/ja/index.ts') },
+  { value: 'zh-Hant', name: '繁體中文', locale: 'zh-TW', base: 'zh', load: () => import('./languages/zh-hant/index.ts') },
+  { value: 'ja', name: '日本語', locale: 'ja', base: 'en', load: () => import('./languages/ja/index.ts') },
 ]
 
 /** Names of traditional Chinese that other programs store. */

@@ -15,10 +15,9 @@ interface Reading {
   readonly perUsd: number
 }
 
-const digits = String.raw`(?<digits>\d{1,3}(?:[ ,_']\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+)`
-const amount = new RegExp(
-  `^(?<sign>[-+])?\\s*(?<before>us\\s?\\$|usd|\\$)?\\s*${digits}\\s*(?<times>k|m|b|千|万|萬|亿|億)?\\s*(?<after>[^\\d\\s].*)?$`,
-)
+/** `us$`, `1,234.5`, `k`, and a word behind it. */
+const amount =
+  /^(?<sign>[-+])? ?(?<before>us ?\$|usd|\$)? ?(?<digits>\d{1,3}(?:[ ,_']\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+) ?(?<times>k|m|b|千|万|萬|亿|億)? ?(?<after>[^\d ].*)?$/
 
 const multiples: Readonly<Record<string, number>> = { k: 1e3, 千: 1e3, 万: 1e4, 萬: 1e4, m: 1e6, 亿: 1e8, 億: 1e8, b: 1e9 }
 
@@ -34,10 +33,10 @@ const unitWords: ReadonlyMap<string, QuotaUnit> = new Map([
  */
 export function readQuota(typed: string, { unit, perUsd }: Reading): Amount | undefined {
   // Full-width characters become common ones.
-  const text = typed.normalize('NFKC').replaceAll('−', '-').trim().toLowerCase()
+  const text = typed.normalize('NFKC').replaceAll('−', '-').replaceAll(/\s+/g, ' ').trim().toLowerCase()
   const { sign, before, digits: figure = '', times = '', after } = amount.exec(text)?.groups ?? {}
   if (figure === '') return undefined
-  const written = [before, after].filter((word) => word !== undefined).map((word) => unitWords.get(word.replace(/\s+\$/, '$')))
+  const written = [before, after].filter((word) => word !== undefined).map((word) => unitWords.get(word.replace(' $', '$')))
   const [meant, ...others] = new Set(written.length === 0 ? [unit] : written)
   if (meant === undefined || others.length > 0) return undefined
 

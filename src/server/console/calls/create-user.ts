@@ -11,10 +11,12 @@ interface NewUser {
   readonly username: string
   readonly display_name: string
   readonly password: string
-  readonly group: string
-  readonly quota: number
-  readonly daily_budget: number
-  readonly token_name: string
+  readonly provision: {
+    readonly group: string
+    readonly quota: number
+    readonly daily_budget: number
+    readonly token_name: string
+  }
 }
 
 /**
@@ -24,9 +26,9 @@ interface NewUser {
 export async function createUser(
   app: App,
   caller: Caller,
-  { daily_budget, token_name, ...account }: NewUser,
+  { provision: { daily_budget, token_name, ...given }, ...account }: NewUser,
 ): Promise<User & { token_key?: string }> {
-  const { user, provided } = await createByAdmin(app, caller, account, async (within, audit, userId) => {
+  const { user, provided } = await createByAdmin(app, caller, { ...account, ...given }, async (within, audit, userId) => {
     if (daily_budget > 0) {
       const input = budgetInput.parse({ scope: 'user', subject: String(userId), period: 'day', amount: daily_budget })
       audit({ topic: 'budgets' })

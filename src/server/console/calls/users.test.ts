@@ -125,7 +125,8 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
   it('are created with quota, a budget and a token at once, or not at all', async () => {
     const server = await serverOfTest(kind)
     const budgets = () => server.call<{ items: unknown[] }>('GET /api/budget/').then(({ items }) => items)
-    const grace = { username: 'grace', password, group: 'vip', quota: 2_500_000, daily_budget: 500_000, token_name: 'first' }
+    const provision = { group: 'vip', quota: 2_500_000, daily_budget: 500_000, token_name: 'first' }
+    const grace = { username: 'grace', password }
 
     for (const [wrong, code] of [
       [{ group: 'nobody' }, 'group_unknown'],
@@ -133,12 +134,14 @@ describe.each(['sqlite', 'postgres'] as const)('users over %s', (kind) => {
       [{ quota: -1 }, 'field_invalid'],
       [{ daily_budget: 0.5 }, 'field_invalid'],
     ] as const) {
-      expect(await (await server.raw('POST /api/user/', { ...grace, ...wrong })).json()).toMatchObject({ code })
+      expect(
+        await (await server.raw('POST /api/user/', { ...grace, provision: { ...provision, ...wrong } })).json(),
+      ).toMatchObject({ code })
       expect(await server.call('GET /api/user/search?keyword=grace')).toMatchObject({ total: 0 })
       expect(await budgets()).toEqual([])
     }
 
-    const made = await server.call<User & { token_key: string }>('POST /api/user/', grace)
+    const made = await server.call<User & { token_key: string }>('POST /api/user/', { ...grace, provision })
     expect(made).toMatchObject({ username: 'grace', group: 'vip', quota: 2_500_000, password: '' })
     expect(await budgets()).toMatchObject([
       { scope: 'user', subject: String(made.id), period: 'day', amount: 500_000, is_hard: true, set_by: 'admin' },

@@ -39,15 +39,16 @@ export function AddForm({ onDone }: { onDone: () => void }) {
   const save = useWrite('POST /api/user/', {
     invalidates: ['GET /api/user/search'],
     success: say('userCreated'),
-    onSuccess: ({ token_key: tokenKey, username, quota }, { body: { password = '', daily_budget: budget } }) => {
+    onSuccess: ({ token_key: tokenKey, username, quota }, { body: { password = '', provision } }) => {
       onDone()
-      showNewUser({ username, password, quota, budget: budget ?? 0, tokenKey })
+      showNewUser({ username, password, quota, budget: provision?.daily_budget ?? 0, tokenKey })
     },
     onFailure: (cause) => showAtField(cause, form.setFieldError),
   })
-  const submit = form.onSubmit(({ quota, daily_budget, ...values }) =>
-    save.mutate({ body: { ...values, quota: Number(quota), daily_budget: Number(daily_budget) } }),
-  )
+  const submit = form.onSubmit(({ group, quota, daily_budget, token_name, ...account }) => {
+    const provision = { group, quota: Number(quota), daily_budget: Number(daily_budget), token_name }
+    save.mutate({ body: { ...account, provision } })
+  })
   const dollars = (field: 'quota' | 'daily_budget', offers: readonly number[]) =>
     offers.map((usd) => ({ label: `$${usd}`, onClick: () => form.setFieldValue(field, String(Math.round(usd * perUsd))) }))
 
