@@ -15,9 +15,11 @@ interface Reading {
   readonly perUsd: number
 }
 
-/** `us$`, `1,234.5`, `k`, and a word behind it. */
-const amount =
-  /^(?<sign>[-+])? ?(?<before>us ?\$|usd|\$)? ?(?<digits>\d{1,3}(?:[ ,_']\d{3})+(?:\.\d*)?|\d+(?:\.\d*)?|\.\d+) ?(?<times>k|m|b|千|万|萬|亿|億)? ?(?<after>[^\d ].*)?$/
+const ahead = /^([-+])? ?(us ?\$|usd|\$)? ?/
+const figures = /^[\d.,_' ]*/
+const behind = /^([kmb千万萬亿億])? ?(.*)$/s
+const grouped = /^\d{1,3}([ ,_']\d{3})*(\.\d*)?$/
+const plain = /^\d*(\.\d*)?$/
 
 const multiples: Readonly<Record<string, number>> = { k: 1e3, 千: 1e3, 万: 1e4, 萬: 1e4, m: 1e6, 亿: 1e8, 億: 1e8, b: 1e9 }
 
@@ -34,13 +36,17 @@ const unitWords: ReadonlyMap<string, QuotaUnit> = new Map([
 export function readQuota(typed: string, { unit, perUsd }: Reading): Amount | undefined {
   // Full-width characters become common ones.
   const text = typed.normalize('NFKC').replaceAll('−', '-').replaceAll(/\s+/g, ' ').trim().toLowerCase()
-  const { sign, before, digits: figure = '', times = '', after } = amount.exec(text)?.groups ?? {}
-  if (figure === '') return undefined
-  const written = [before, after].filter((word) => word !== undefined).map((word) => unitWords.get(word.replace(' $', '$')))
+  const [start = '', sign, before] = ahead.exec(text) ?? []
+  const [figure = ''] = figures.exec(text.slice(start.length)) ?? []
+  const [, times = '', after] = behind.exec(text.slice(start.length + figure.length)) ?? []
+  const digits = figure.trim()
+  if (!/\d/.test(digits) || !(plain.test(digits) || grouped.test(digits))) return undefined
+  const words = [before, after].filter((word) => word !== undefined && word !== '')
+  const written = words.map((word) => unitWords.get(word?.replace(' $', '$') ?? ''))
   const [meant, ...others] = new Set(written.length === 0 ? [unit] : written)
   if (meant === undefined || others.length > 0) return undefined
 
-  const count = Number(figure.replaceAll(/[ ,_']/g, '')) * (multiples[times] ?? 1)
+  const count = Number(digits.replaceAll(/[ ,_']/g, '')) * (multiples[times] ?? 1)
   // The product of decimal fractions is rounded to what was written.
   const exact = Number((meant === 'usd' ? count * perUsd : count).toPrecision(14))
   const quota = meant === 'usd' ? Math.round(exact) : exact
