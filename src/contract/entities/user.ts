@@ -93,6 +93,7 @@ export const userEdit = z.object({
 export type UserEdit = z.output<typeof userEdit>
 
 const displayNameLabel = { zh: '显示名称', en: 'Display name' }
+const amount = { widget: 'number', unit: units.quota, min: 0 } as const
 const groupLabel = { zh: '分组', en: 'Group' }
 const passwordLabel = { zh: '密码', en: 'Password' }
 const needed = { zh: '用户名和密码不能为空！', en: 'Username and password cannot be empty' }
@@ -113,18 +114,14 @@ export const newUserFields = {
   },
   group: { widget: 'select', label: groupLabel },
   quota: {
-    widget: 'number',
+    ...amount,
     label: { zh: '额度', en: 'Quota' },
     help: { zh: '加在新用户赠送额度之上', en: 'Added to the bonus of new users' },
-    unit: units.quota,
-    min: 0,
   },
   daily_budget: {
-    widget: 'number',
+    ...amount,
     label: { zh: '每日预算', en: 'Daily budget' },
     help: { zh: '留空不限', en: 'Leave blank for no limit' },
-    unit: units.quota,
-    min: 0,
   },
   token_name: {
     widget: 'text',

@@ -12,8 +12,8 @@ import { savedFields } from '../../../contract/fields.ts'
 import { useQuotaFormat } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
-import { useStatus } from '../../lib/status.ts'
 import { DrawerForm, DrawerFormWaiting } from '../../ui/dialog/drawer-form.tsx'
+import { useDollarOffers } from '../../ui/form/dollar-offers.ts'
 import { ExpiryField, faultOfExpiry } from '../../ui/form/expiry-field.tsx'
 import { FieldsForm } from '../../ui/form/fields-form.tsx'
 import { ErrorView } from '../../ui/page/error-view.tsx'
@@ -45,14 +45,10 @@ export function RedemptionForm({ id, onDone }: { id: number | undefined; onDone:
 
 function Fields({ code, onDone }: { code: Redemption | undefined; onDone: () => void }) {
   const format = useQuotaFormat()
-  const { quota_per_unit: perUsd } = useStatus()
   const form = useForm<Values>({ initialValues: code ? valuesOf(code) : newCodes, validate: useFaults() })
   const { save, busy } = useSave(code, onDone)
   const { quota } = form.values
-  const offers = tokenPresets.usd.map((usd) => ({
-    label: `$${usd}`,
-    onClick: () => form.setFieldValue('quota', Math.round(usd * perUsd)),
-  }))
+  const offers = useDollarOffers()(tokenPresets.usd, (units) => form.setFieldValue('quota', units))
   return (
     <DrawerForm busy={busy} dirty={form.isDirty()} onSubmit={form.onSubmit(save)}>
       <FieldsForm

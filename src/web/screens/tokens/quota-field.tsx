@@ -1,8 +1,8 @@
 import { Switch } from '@mantine/core'
 import { tokenPresets } from '../../../contract/entities/token.ts'
 import { useText } from '../../lib/i18n.ts'
-import { useStatus } from '../../lib/status.ts'
 import { Choices } from '../../ui/form/choices.tsx'
+import { useDollarOffers } from '../../ui/form/dollar-offers.ts'
 import { QuotaInput } from '../../ui/form/quota-input.tsx'
 import type { TokenFormState } from './form-values.ts'
 import { texts } from './texts.ts'
@@ -10,7 +10,6 @@ import { texts } from './texts.ts'
 /** The quota, or none. */
 export function QuotaField({ form }: { form: TokenFormState }) {
   const say = useText(texts)
-  const { quota_per_unit: perUsd } = useStatus()
   const { unlimited_quota: unlimited } = form.values
 
   return (
@@ -23,10 +22,7 @@ export function QuotaField({ form }: { form: TokenFormState }) {
       />
       <Choices
         disabled={unlimited}
-        offers={tokenPresets.usd.map((usd) => ({
-          label: `$${usd}`,
-          onClick: () => form.setFieldValue('remain_quota', Math.round(usd * perUsd)),
-        }))}
+        offers={useDollarOffers()(tokenPresets.usd, (quota) => form.setFieldValue('remain_quota', quota))}
       />
       <Switch
         mt="sm"

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { newUserFields } from '../../../contract/entities/user.ts'
 import { useText } from '../../lib/i18n.ts'
 import { read, useWrite } from '../../lib/query.ts'
-import { useStatus } from '../../lib/status.ts'
 import { DrawerForm } from '../../ui/dialog/drawer-form.tsx'
+import { useDollarOffers } from '../../ui/form/dollar-offers.ts'
 import { FieldsForm } from '../../ui/form/fields-form.tsx'
 import { faultsOf } from './form-faults.ts'
 import { showNewUser } from './new-user.tsx'
@@ -33,7 +33,7 @@ const budgetOffers = [1, 5, 10]
 /** The form of a new ordinary user, ready to call. */
 export function AddForm({ onDone }: { onDone: () => void }) {
   const say = useText(texts)
-  const { quota_per_unit: perUsd } = useStatus()
+  const offersOf = useDollarOffers()
   const groups = useQuery(read('GET /api/group/'))
   const form = useForm<Values>({ initialValues: newUser, validate: (values) => faultsOf(newUserFields, values) })
   const save = useWrite('POST /api/user/', {
@@ -49,8 +49,6 @@ export function AddForm({ onDone }: { onDone: () => void }) {
     const provision = { group, quota: Number(quota), daily_budget: Number(daily_budget), token_name }
     save.mutate({ body: { ...account, provision } })
   })
-  const dollars = (field: 'quota' | 'daily_budget', offers: readonly number[]) =>
-    offers.map((usd) => ({ label: `$${usd}`, onClick: () => form.setFieldValue(field, String(Math.round(usd * perUsd))) }))
 
   return (
     <DrawerForm busy={save.isPending} dirty={form.isDirty()} onSubmit={submit}>
@@ -61,8 +59,8 @@ export function AddForm({ onDone }: { onDone: () => void }) {
           username: { isFirst: true },
           password: { offers: [{ label: say('generate'), onClick: () => form.setFieldValue('password', randomPassword()) }] },
           group: { data: groups.data ?? ['default'] },
-          quota: { offers: dollars('quota', quotaOffers) },
-          daily_budget: { offers: dollars('daily_budget', budgetOffers) },
+          quota: { offers: offersOf(quotaOffers, (quota) => form.setFieldValue('quota', String(quota))) },
+          daily_budget: { offers: offersOf(budgetOffers, (quota) => form.setFieldValue('daily_budget', String(quota))) },
         }}
       />
     </DrawerForm>

@@ -15,11 +15,11 @@ import { localOf, textOf, useLocal, useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
 import { DrawerForm } from '../dialog/drawer-form.tsx'
+import { useDollarOffers } from '../form/dollar-offers.ts'
 import { FieldsForm } from '../form/fields-form.tsx'
 import { DurationInput } from '../form/request-limits/duration-input.tsx'
-import { useAmountOffers } from './amount-offers.ts'
 import { texts } from './texts.ts'
-import { calendarPeriods, slidingPresets } from './windows.ts'
+import { amountsUsd, calendarPeriods, slidingPresets } from './windows.ts'
 
 interface Values {
   /** Units, or the invalid text that was typed. */
@@ -47,7 +47,7 @@ export function BudgetForm({ budget, of, subject, onDone }: BudgetFormProps) {
   const say = useText(texts)
   const { quota_per_unit: perUsd } = useStatus()
   const form = useForm<Values>({ initialValues: budget ? valuesOf(budget) : newBudget(perUsd), validate: faultsOf })
-  const offers = useAmountOffers((units) => form.setFieldValue('amount', units))
+  const offers = useDollarOffers()(amountsUsd, (quota) => form.setFieldValue('amount', String(quota)))
   const written = { invalidates: ['GET /api/budget/'], success: say('saved'), onSuccess: onDone } as const
   const create = useWrite('POST /api/budget/', written)
   const change = useWrite('PUT /api/budget/:id', written)

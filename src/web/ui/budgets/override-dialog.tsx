@@ -5,10 +5,11 @@ import { blankFaults } from '../../../contract/fields.ts'
 import { localOf, useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { Dialog } from '../dialog/dialog.tsx'
+import { useDollarOffers } from '../form/dollar-offers.ts'
 import { FieldsForm } from '../form/fields-form.tsx'
 import shared from '../shared.module.css'
-import { useAmountOffers } from './amount-offers.ts'
 import { texts } from './texts.ts'
+import { amountsUsd } from './windows.ts'
 
 /** Another amount for this and the next windows. */
 export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: () => void }) {
@@ -20,7 +21,7 @@ export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: (
       ...(values.windows === '' || Number(values.windows) > budgetLimits.windowsMax ? { windows: say('windowsInvalid') } : {}),
     }),
   })
-  const amounts = useAmountOffers((units) => form.setFieldValue('amount', units))
+  const amounts = useDollarOffers()(amountsUsd, (quota) => form.setFieldValue('amount', String(quota)))
   const counts = [0, 1, 3, 7, 30].map((count) => ({
     label: String(count),
     onClick: () => form.setFieldValue('windows', count),

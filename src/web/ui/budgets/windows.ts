@@ -29,3 +29,6 @@ export function useWindowText(): (budget: Pick<Budget, 'period' | 'seconds'>) =>
 export function amountOf({ amount, override }: Budget, now: number): number {
   return override && (override.until === 0 || now < override.until) ? override.amount : amount
 }
+
+/** Frequent amounts of a budget. */
+export const amountsUsd = [1, 5, 10, 50, 100]

@@ -3,8 +3,8 @@ import { useState } from 'react'
 import type { Unit } from '../../../../../contract/units.ts'
 import { useLocal } from '../../../../lib/i18n.ts'
 import { inLargerUnits } from '../../../../lib/measures.ts'
-import { useStatus } from '../../../../lib/status.ts'
 import { Choices } from '../../../../ui/form/choices.tsx'
+import { useDollarOffers } from '../../../../ui/form/dollar-offers.ts'
 import { beside } from '../../../../ui/form/number-field.tsx'
 import { QuotaInput } from '../../../../ui/form/quota-input.tsx'
 import type { Setting, SettingName } from '../setting.ts'
@@ -83,7 +83,7 @@ interface SettingQuotaProps extends SettingInputProps {
 
 /** The input of an amount of quota among the settings; an empty one removes the setting. */
 export function SettingQuota({ setting, name, presetsUsd, ...rest }: SettingQuotaProps) {
-  const { quota_per_unit: perUsd } = useStatus()
+  const offersOf = useDollarOffers()
   const saved = setting.members[name]
   return (
     <div>
@@ -94,9 +94,7 @@ export function SettingQuota({ setting, name, presetsUsd, ...rest }: SettingQuot
         onChange={(quota) => setting.set(name, quota === '' ? undefined : Number.isNaN(quota) ? String(quota) : quota)}
         error={setting.errorOf(name)}
       />
-      <Choices
-        offers={presetsUsd.map((usd) => ({ label: `$${usd}`, onClick: () => setting.set(name, Math.round(usd * perUsd)) }))}
-      />
+      <Choices offers={offersOf(presetsUsd, (quota) => setting.set(name, quota))} />
     </div>
   )
 }
