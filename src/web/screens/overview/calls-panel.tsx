@@ -46,7 +46,9 @@ export function CallsPanel({ overview }: { overview: Overview }) {
               <li key={`${mark.kind} ${mark.id}`}>
                 <Dot color={colors[mark.kind]} />
                 <TimeText seconds={mark.at} />
-                <Link {...placeOf(mark, local(mark.text))}>{say(names[mark.kind], { text: local(mark.text) })}</Link>
+                <Link {...placeOf(mark, local(mark.text))} className={styles.link}>
+                  {say(names[mark.kind], { text: local(mark.text) })}
+                </Link>
               </li>
             ))}
         </ul>
