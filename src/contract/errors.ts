@@ -85,6 +85,23 @@ export const errors = {
     'The request with this Idempotency-Key was completed and charged, but its reply is not stored: it exceeded the size limit, or the server stopped before it was stored. A new key runs the request again and charges it again',
     { final: true },
   ),
+  resume_unknown: kind(
+    404,
+    '没有保存此事件 ID 对应的应答：它已过期、不支持续传，或属于其他令牌。去掉 Last-Event-ID 会重新执行请求并再次计费',
+    'No answer is kept for this event id: it has expired, is not resumable, or belongs to another token. Without Last-Event-ID the request runs, and is charged, again',
+    { final: true },
+  ),
+  resume_other_request: kind(
+    422,
+    'Last-Event-ID 属于另一个请求：请发送相同的地址和内容，或读取 GET /v1/requests/{id}/events',
+    'The Last-Event-ID belongs to another request: send the same address and body, or read GET /v1/requests/{id}/events',
+    { final: true },
+  ),
+  resume_cut: kind(
+    502,
+    '应答在结束前中断，已保存的部分已全部发送。重新发送请求会再次计费',
+    'The answer broke off before its end, and all that is kept of it was sent. Sending the request again charges it again',
+  ),
   server_stopping: kind(503, '服务器正在停止，请重试', 'The server is stopping, try again', { type: 'server_error' }),
   server_busy: kind(503, '服务器繁忙，请稍后再试', 'The server is busy, try again later', { type: 'server_error' }),
   job_running: kind(409, '该任务正在执行，请稍后再试', 'This job is running already; try again later'),

@@ -48,6 +48,7 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   frt: 'number',
   use_time_ms: 'number',
   estimated: 'boolean',
+  went_on_alone: 'boolean',
   interrupted: 'string',
   usage_implausible: 'boolean',
   usage_unexplained: 'number',

@@ -30,7 +30,17 @@ describe('the matrix', () => {
   it('[T049] covers every kind of call that the relay answers', () => {
     // A new kind does not compile until it is listed here, and has no address until it is in the list of the relay.
     const kinds: Record<Exclude<Endpoint['kind'], 'unknown'> | TaskCall['action'], true> = {
-      ...{ relay: true, count: true, response: true, socket: true, models: true, billing: true, model: true, task: true },
+      ...{
+        relay: true,
+        count: true,
+        response: true,
+        request: true,
+        socket: true,
+        models: true,
+        billing: true,
+        model: true,
+        task: true,
+      },
       ...{ 'not-offered': true, draw: true, drawing: true, seed: true, image: true, drawings: true, notify: true },
       ...{ compose: true, song: true, songs: true },
     }

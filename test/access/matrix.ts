@@ -151,7 +151,9 @@ const addresses = {
   user: `
     /api/data/self                              GET
     /api/data/self/sums                         GET
+    /api/log/running/:request_id/stop           POST
     /api/log/self                               GET
+    /api/log/self/running                       GET
     /api/log/self/export.csv                    GET
     /api/log/self/export.jsonl                  GET
     /api/log/self/histogram                     GET
@@ -280,6 +282,7 @@ const addresses = {
     /api/log/export.csv                         GET
     /api/log/export.jsonl                       GET
     /api/log/purge                              GET POST DELETE
+    /api/log/running                            GET
     /api/log/histogram                          GET
     /api/log/search                             GET
     /api/log/stat                               GET
@@ -361,6 +364,8 @@ const addresses = {
     /v1/responses                               POST WEBSOCKET
     /v1/responses/compact                       POST
     /v1/responses/input_tokens                  POST
+    /v1/requests/{id}/cancel                    POST
+    /v1/requests/{id}/events                    GET
     /v1/responses/{id}                          GET DELETE
     /v1/responses/{id}/cancel                   POST
     /v1/responses/{id}/input_items              GET
@@ -410,6 +415,8 @@ const addresses = {
   playground: `
     /pg/chat/completions                        POST
     /pg/decisions                               POST
+    /pg/requests/{id}/cancel                    POST
+    /pg/requests/{id}/events                    GET
   `,
   link: `
     /mj/image/{id}                              GET

@@ -249,15 +249,16 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     await requireBalancedBooks(server)
   })
 
-  it('is charged as interrupted when its caller disconnects in the middle of a stream; a retry runs again', async () => {
+  it('is charged as interrupted when its caller disconnects in the middle of a stream under a key that an SDK made up; a retry runs again', async () => {
     const { server, upstream, token, once: send } = await staged(sharedStage)
     upstream.program(model, [{ stallAfterEvents: 2 }, {}])
+    const key = 'stainless-node-retry-5'
     const body = JSON.stringify(chat({ stream: true }))
-    const left = speak(server, requestBytes(token.key, body, { 'idempotency-key': 'k' }))
+    const left = speak(server, requestBytes(token.key, body, { 'idempotency-key': key }))
     await left.until((text) => text.includes('data:'))
     left.socket.destroy()
     await eventually('it is charged', async () => (await charges(server)) === 1)
-    const again = await send(chat({ stream: true }), 'k')
+    const again = await send(chat({ stream: true }), key)
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([200, null])
     expect(again.text).toContain('[DONE]')
     const { logs } = await books(server)

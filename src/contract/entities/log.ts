@@ -115,6 +115,8 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   use_time_ms: number
   /** The tokens were counted by the gateway, because the upstream reported no usage. */
   estimated?: true
+  /** The caller's connection was lost; the reply went on, to be resumed. */
+  went_on_alone?: true
   /** The reply was interrupted, and charged by the rule for interrupted replies. */
   interrupted?: 'client' | 'upstream' | 'node' | 'moderation'
   /** The upstream reported more usage than the request can have: only the possible usage is charged. */

@@ -43,6 +43,8 @@ export const token = z.object({
   strict_translation: z.boolean(),
   /** Requests are refused where the model lacks a hosted tool, instead of leaving it out. */
   refuse_hosted_tools: z.boolean(),
+  /** Its streams can be continued after a cut. */
+  resumable: z.boolean(),
   /** Deleted ones are not shown. */
   DeletedAt: z.null(),
 })
@@ -90,6 +92,7 @@ export const tokenInput = z.object({
   limit_concurrency: limit,
   strict_translation: z.boolean().optional(),
   refuse_hosted_tools: z.boolean().optional(),
+  resumable: z.boolean().optional(),
 })
 export type TokenInput = z.output<typeof tokenInput>
 
@@ -149,6 +152,14 @@ export const tokenFields = {
     help: {
       zh: '拒绝带有模型没有的厂商工具（如网页搜索）的请求，而不是去掉这些工具。',
       en: 'Rejects requests with hosted tools, such as web search, that the model does not support, instead of dropping those tools.',
+    },
+  },
+  resumable: {
+    widget: 'switch',
+    label: { zh: '断线续传', en: 'Resumable streams' },
+    help: {
+      zh: '断线后继续读取流式应答，供客户端从 Last-Event-ID 继续；关闭连接不会立即停止应答。',
+      en: 'After a cut, a streamed answer goes on for a while, and clients can continue it from Last-Event-ID. Closing the connection does not stop it at once.',
     },
   },
 } satisfies FieldsOf<TokenInput & { count: number }>

@@ -113,6 +113,10 @@ export const envSchema = z.object({
     z.coerce.number().min(0).max(86_400).default(30),
     'Seconds for running calls to end after that. Then they are cut: callers get an error, and are charged for the output so far.',
   ),
+  DRAIN_RESUMABLE: setting(
+    z.coerce.number().min(0).max(86_400).default(60),
+    'Seconds after DRAIN_LIMIT for streams that can be resumed: their callers are disconnected and continue on another node, while this one reads them to their end.',
+  ),
   NODE_ENV: setting(
     z.string().default('production'),
     'development: a debugger may be attached. With any other value it is refused, because it reads every secret.',

@@ -36,6 +36,7 @@ import { UpstreamResponses } from '../gateway/relay/conversations/upstream-respo
 import { IdempotentRequests } from '../gateway/relay/idempotency/idempotent-requests.ts'
 import { removeOldReplies, UndeliveredReplies } from '../gateway/relay/idempotency/undelivered-replies.ts'
 import { SealedStates } from '../gateway/relay/response/sealed-states.ts'
+import { ResumableReplies } from '../gateway/relay/resume/resumable-replies.ts'
 import { BackgroundRuns } from '../gateway/relay/stored-responses/background-run.ts'
 import { PendingResponses } from '../gateway/relay/stored-responses/pending-responses.ts'
 import { AccessTokens } from '../gateway/relay/upstream/call-upstream.ts'
@@ -292,9 +293,10 @@ async function openRelay(
   { upstream, ledger, replaced }: { upstream: UpstreamAgents; ledger: Ledger; replaced: Replaceable },
 ) {
   await removeOldReplies(core)
+  const deadlines = new Deadlines(replaced.active)
   const undelivered = opened.adopt(new UndeliveredReplies(core, ledger), (replies) => replies.close())
   return {
-    deadlines: new Deadlines(replaced.active),
+    deadlines,
     mediaMemory: new ByteBudget(mediaLimits),
     accessTokens: new AccessTokens(upstream, core.now),
     emptyBalances: new EmptyBalances(),
@@ -312,6 +314,7 @@ async function openRelay(
     ),
     keyedCalls: new Map(),
     undelivered,
+    resumableReplies: opened.adopt(new ResumableReplies(core, deadlines), (replies) => replies.close()),
   }
 }
 

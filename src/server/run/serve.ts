@@ -25,11 +25,12 @@ export async function serve(env: Env): Promise<void> {
   releaseYoungGeneration()
 
   const [delayMs, drainLimitMs] = [env.DRAIN_DELAY * 1000, env.DRAIN_LIMIT * 1000]
+  const endLimitMs = drainLimitMs + env.DRAIN_RESUMABLE * 1000 + closeLimitMs
   const hurry = new AbortController()
   let isEnding = false
   const end = async (code: number, waitMs: number) => {
     isEnding = true
-    setTimeout(() => process.exit(code), waitMs + drainLimitMs + closeLimitMs).unref()
+    setTimeout(() => process.exit(code), waitMs + endLimitMs).unref()
     try {
       app.logger.info({ seconds: waitMs / 1000 }, 'stopping: not ready any more, calls are still accepted')
       server.leave()

@@ -2,6 +2,7 @@ import { claude } from '../claude.ts'
 import { gemini } from '../gemini.ts'
 import { idempotency } from '../idempotency.ts'
 import { responses } from '../responses.ts'
+import { resume } from '../resume.ts'
 import { translation } from '../translation.ts'
 
-export const sections = [gemini, claude, responses, translation, idempotency] as const
+export const sections = [gemini, claude, responses, translation, idempotency, resume] as const

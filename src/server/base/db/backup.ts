@@ -21,7 +21,16 @@ interface Copied {
  * of the journal, so that files of another database are never applied to a restored one; and the note of the last backup, because
  * none was made of a restored database.
  */
-const leftOut: ReadonlySet<string> = new Set(['leases', 'nodes', 'revisions', 'recordings', 'ledger_journal', 'last_backup'])
+const leftOut: ReadonlySet<string> = new Set([
+  'leases',
+  'nodes',
+  'revisions',
+  'recordings',
+  'ledger_journal',
+  'last_backup',
+  'resumable_replies',
+  'resumable_events',
+])
 const pageSize = 1000
 /** Greatest number of parameters of one statement, below the limit of either database. */
 const parametersMax = 20_000

@@ -54,6 +54,8 @@ export interface Tables {
   nodes: { name: string; version: string; started_at: number; seen_at: number; memory_mb: number }
   /** Each time that another version began to run, in unix seconds. */
   deployments: { number: number; version: string; at: number }
+  resumable_replies: ResumableRepliesTable
+  resumable_events: { request_id: string; first: number; last: number; events_sealed: string; bytes: number }
   price_data: PriceDataTable
   imports: ImportsTable
   imported_rows: ImportedRowsTable
@@ -74,6 +76,26 @@ export interface Tables {
   /** The newest backup: only `last-backup.ts` writes it. */
   last_backup: { id: number; made_at: number; duration_ms: number; bytes: number; rows: number }
   job_runs: { name: string; holder: string; started_at: number; finished_at: number; outcome: string; detail: string }
+}
+
+/** Streamed answers that their callers may continue. */
+interface ResumableRepliesTable {
+  request_id: string
+  user_id: number
+  token_id: number
+  fingerprint: string
+  model: string
+  /** Of a stream of Responses; '' for others. */
+  response_id: string
+  /** `running`, `done` or `cut`. */
+  state: string
+  /** Nobody follows it. */
+  is_left: number
+  is_cancelled: number
+  node: string
+  lease_until: number
+  created_at: number
+  expires_at: number
 }
 
 /** Which calls are recorded. */
@@ -227,6 +249,7 @@ interface TokensTable {
   limit_concurrency: Generated<number>
   strict_translation: Generated<number>
   refuse_hosted_tools: Generated<number>
+  resumable: Generated<number>
   deleted_at: number | null
 }
 

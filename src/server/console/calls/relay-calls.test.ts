@@ -7,6 +7,8 @@ const others = [
   ...[
     'POST /pg/chat/completions',
     'POST /pg/decisions',
+    'GET /pg/requests/{id}/events',
+    'POST /pg/requests/{id}/cancel',
     'POST /mj/notify',
     'POST /v1/engines/{model}/embeddings',
     'GET /v1/tunedModels/{id}',

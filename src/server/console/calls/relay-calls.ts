@@ -62,6 +62,8 @@ const said: Readonly<Record<string, Said>> = {
   'POST /v1/audio/speech': [media, 'Create speech', `${openAi}/audio/createSpeech`],
   'POST /v1/audio/transcriptions': [media, 'Write down speech', `${openAi}/audio/createTranscription`],
   'POST /v1/audio/translations': [media, 'Translate speech into English', `${openAi}/audio/createTranslation`],
+  'GET /v1/requests/{id}/events': [account, 'Read the stream of an earlier request on, from an event'],
+  'POST /v1/requests/{id}/cancel': [account, 'Stop a stream that goes on without its caller'],
   'GET /v1/models': [account, 'List the models of the key', `${openAi}/models/list`],
   'GET /v1/models/{model}': [account, 'Get a model of the key', `${openAi}/models/retrieve`],
   'GET /v1beta/models': [account, 'List the models of the key, for Gemini', `${google}/models`],

@@ -81,6 +81,11 @@ export async function listen(app: App, files = readConsoleFiles(builtWeb)): Prom
     relay.cut()
     sockets.cut()
     await Promise.race([relay.drain(), pause(chargingMs)])
+    if (relay.goingOnAlone > 0) {
+      await Promise.race([relay.drain(), pause(Math.max(0, app.env.DRAIN_RESUMABLE * 1000 - chargingMs))])
+      relay.cutResumable()
+      await Promise.race([relay.drain(), pause(chargingMs)])
+    }
     await pause(tellingMs)
     running.closeAllConnections()
     sockets.destroy()

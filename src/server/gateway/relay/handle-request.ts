@@ -15,15 +15,19 @@ import type { RelayEndpoint } from './http/endpoints.ts'
 import { type Body, withReplacement } from './http/read-body.ts'
 import { deliverKept } from './idempotency/undelivered-replies.ts'
 import type { RelayParts } from './relay-parts.ts'
+import { isResumable, mayContinue, openResumable, resumeCall } from './resume/resume-call.ts'
 
 /** The parts that a relay request uses. */
-type HandleParts = CallerParts & BackgroundParts & Pick<RelayParts, 'emptyBalances' | 'limits' | 'recordings'>
+type HandleParts = CallerParts &
+  BackgroundParts &
+  Pick<RelayParts, 'emptyBalances' | 'limits' | 'recordings' | 'resumableReplies'>
 
 /** Runs a relay request: authenticate, check before the body, read, admit, price, hold, attempt until answered, settle. */
 export async function handleRelay(app: HandleParts, endpoint: RelayEndpoint, call: ClientExchange): Promise<void> {
   const authenticating = authenticateCall(app, endpoint, call)
   const caller = authenticating instanceof Promise ? await authenticating : authenticating
   if (app.recordings.rules.areOn) call.callRecorder = recorderFor(app, call, caller)
+  if (mayContinue(app, call) && (await resumeCall(app, call, caller))) return
   if (app.undelivered.size > 0 && (await deliverKept(app, call, caller))) return
   const lease = app.limits.leaseOf(caller, call.id)
   try {
@@ -61,6 +65,7 @@ async function answerCaller(
   const asked = { call, caller, lease, ...expanded, ...(replaces === undefined ? {} : { replaces }) }
   if (asked.body.json.background === true && runsHere(app, endpoint, asked)) return answerInBackground(app, endpoint, asked)
   const admitted = await admitRequest(app, endpoint, asked)
+  if (isResumable(app, admitted, endpoint)) await openResumable(app, admitted)
   await answerRequest(app, admitted)
 }
 

@@ -8,6 +8,7 @@ import type { GatewayParts } from './gateway-parts.ts'
 import type { IdempotentRequests, KeyedCalls } from './idempotency/idempotent-requests.ts'
 import type { UndeliveredReplies } from './idempotency/undelivered-replies.ts'
 import type { SealedStates } from './response/sealed-states.ts'
+import type { ResumableReplies } from './resume/resumable-replies.ts'
 import type { BackgroundRuns } from './stored-responses/background-run.ts'
 import type { PendingResponses } from './stored-responses/pending-responses.ts'
 import type { AccessTokens } from './upstream/call-upstream.ts'
@@ -27,4 +28,5 @@ export interface RelayParts extends GatewayParts, ConversationParts {
   readonly idempotentRequests: IdempotentRequests
   readonly keyedCalls: KeyedCalls
   readonly undelivered: UndeliveredReplies
+  readonly resumableReplies: ResumableReplies
 }

@@ -20,6 +20,7 @@ import type { TaskCall } from './http/task-paths.ts'
 import { claimKey, type KeyedCall, readIdempotencyKey } from './idempotency/claim-key.ts'
 import { listModels, showModel } from './models/list-models.ts'
 import type { RelayParts } from './relay-parts.ts'
+import { continueResponse, handleRequestCall } from './resume/resume-call.ts'
 import { handleResponse } from './stored-responses/answer-call.ts'
 
 /**
@@ -63,11 +64,22 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
       if (running.size > 0) await new Promise<void>((resolve) => onIdle.push(resolve))
       memory.close()
     },
-    /** Aborts all running requests, background responses included. Callers get an error and are charged for what they have received. */
+    /**
+     * Aborts all running requests, background responses included. Callers get an error and are charged for what they have received. Streams that
+     * can be resumed only lose their connections, and are read to their end: another node serves them on.
+     */
     cut(): void {
       isCut = true
-      for (const call of running.values()) call.abort()
+      for (const call of running.values()) if (!call.goOnAlone()) call.abort()
       app.backgroundRuns.stopAll()
+    },
+    /** Calls that go on without their callers. */
+    get goingOnAlone(): number {
+      return [...running.values()].filter((call) => call.wentOnAlone).length
+    },
+    /** Aborts what goes on alone. */
+    cutResumable(): void {
+      for (const call of running.values()) call.abort()
     },
   }
 }
@@ -149,6 +161,7 @@ async function serve(
   }
   try {
     noteEndOfCall(app, call, { kind: kindOf(found), format })
+    await app.resumableReplies.end(call.id)
     if (keyed) await keyed.finish()
     app.metrics.relayDurations.observe(format, Math.max(0, app.steady() - call.startedMs))
   } finally {
@@ -168,6 +181,8 @@ function kindOf(found: Found): CallKind {
 /** Whether an `Idempotency-Key` applies: to every POST with an API key or a session, but not to task notifications of upstreams. */
 function isRepeatable(app: Pick<RelayParts, 'options'>, found: Endpoint, { request }: ClientExchange): boolean {
   if (request.headers['idempotency-key'] === undefined || request.method !== 'POST') return false
+  // It continues an answer that runs under the key.
+  if (request.headers['last-event-id'] !== undefined) return false
   if (!app.options.current['idempotency.enabled']) return false
   if (found.kind === 'task') return found.taskCall.action !== 'notify'
   return found.kind === 'relay' || found.kind === 'count' || found.kind === 'response'
@@ -180,7 +195,9 @@ function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, 
     case 'count':
       return handleCount(app, endpoint, call)
     case 'response':
-      return handleResponse(app, endpoint, call)
+      return answerAbout(app, endpoint, call)
+    case 'request':
+      return handleRequestCall(app, endpoint, call)
     case 'socket':
       return refuse(() => fail('upgrade_required'))
     case 'billing':
@@ -193,6 +210,14 @@ function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, 
     case 'unknown':
       return refuse(() => refuseRoute(call.request.method ?? '', endpoint, call.request.url ?? ''))
   }
+}
+
+async function answerAbout(
+  app: RelayParts,
+  endpoint: Extract<Endpoint, { kind: 'response' }>,
+  call: ClientExchange,
+): Promise<void> {
+  if (!(await continueResponse(app, endpoint, call))) await handleResponse(app, endpoint, call)
 }
 
 async function refuse(throwing: () => never): Promise<void> {

@@ -78,6 +78,7 @@ eachDatabase('authenticate', (fresh, kind) => {
       limits: null,
       isStrict: false,
       refusesHostedTools: false,
+      resumesStreams: false,
       hadBalance: false,
       pinnedChannel: 0,
     })

@@ -38,6 +38,8 @@ export interface RelayCaller {
   readonly isStrict: boolean
   /** A request is refused rather than lose a hosted tool that the model lacks. */
   readonly refusesHostedTools: boolean
+  /** Its streams can be continued after a cut. */
+  readonly resumesStreams: boolean
   /** Channel that an admin asked for with `sk-<key>-<id>`; 0 for none. */
   readonly pinnedChannel: number
   /** Whether the user had a balance above zero when they were last read: true if it is unknown. */
@@ -211,6 +213,7 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
       limits: readLimits(row),
       isStrict: row.strict_translation === 1,
       refusesHostedTools: row.refuse_hosted_tools === 1,
+      resumesStreams: row.resumable === 1,
       pinnedChannel: 0,
       hadBalance: row.quota > 0,
     }),

@@ -37,7 +37,8 @@ export function readInput(input: TokenInput) {
 
 /** Fields that other consoles of this family do not know: an omitted one stays unchanged. */
 function laterFields(input: TokenInput) {
-  const { limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools } = input
+  const { limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools, resumable } =
+    input
   return {
     ...(limit_seconds === undefined ? {} : { limit_seconds }),
     ...(limit_requests === undefined ? {} : { limit_requests }),
@@ -45,5 +46,6 @@ function laterFields(input: TokenInput) {
     ...(limit_concurrency === undefined ? {} : { limit_concurrency }),
     ...(strict_translation === undefined ? {} : { strict_translation: Number(strict_translation) }),
     ...(refuse_hosted_tools === undefined ? {} : { refuse_hosted_tools: Number(refuse_hosted_tools) }),
+    ...(resumable === undefined ? {} : { resumable: Number(resumable) }),
   }
 }

@@ -243,6 +243,7 @@ function presentListed(core: Core, row: TokenRow): ListedToken {
     model_limits_enabled: row.model_limits_enabled === 1,
     strict_translation: row.strict_translation === 1,
     refuse_hosted_tools: row.refuse_hosted_tools === 1,
+    resumable: row.resumable === 1,
     DeletedAt: null,
   }
 }

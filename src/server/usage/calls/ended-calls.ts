@@ -56,6 +56,7 @@ export type CallKind =
   | 'background'
   | 'count'
   | 'response'
+  | 'request'
   | 'socket'
   | 'billing'
   | 'models'
@@ -141,6 +142,8 @@ export class CallNotes {
   isUpgraded = false
   /** Whether the answer is made in the background, by a separate call. */
   isContinued = false
+  /** Whether it follows the answer of another call, which reports its own end. */
+  isFollowing = false
 }
 
 /** The call of an attempt, as far as it is known when the attempt ends. */

@@ -142,8 +142,9 @@ export const jobs: readonly Job[] = [
     on: 'one-node',
     everyMs: () => 15 * minute,
     deadlineMs: minute,
-    async run({ idempotentRequests }) {
+    async run({ idempotentRequests, resumableReplies }) {
       await idempotentRequests.purge()
+      await resumableReplies.purge()
       return 'purged'
     },
   },

@@ -30,6 +30,7 @@ export interface TokenValues {
   limit_concurrency: number | string
   strict_translation: boolean
   refuse_hosted_tools: boolean
+  resumable: boolean
 }
 
 /** The context of the parts of the form. */
@@ -60,14 +61,16 @@ export const newToken: TokenValues = {
   limit_concurrency: 0,
   strict_translation: false,
   refuse_hosted_tools: false,
+  resumable: false,
 }
 
 export function valuesOf(token: Token): TokenValues {
   const { name, expired_time, remain_quota, unlimited_quota, allow_ips, model_limits_enabled, model_limits, group } = token
-  const { limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools } = token
+  const { limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools, resumable } =
+    token
   return {
     ...{ name, remain_quota, unlimited_quota, allow_ips, model_limits_enabled, group },
-    ...{ limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools },
+    ...{ limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools, resumable },
     limited: limit_requests + limit_tokens + limit_concurrency > 0,
     expired_time: expired_time === neverExpires ? undefined : expired_time,
     model_limits: model_limits.split(',').filter((model) => model !== ''),

@@ -42,6 +42,7 @@ import { modelEnds } from './0042-model-ends.ts'
 import { lastBackup } from './0043-last-backup.ts'
 import { channelTests } from './0045-channel-tests.ts'
 import { deployments } from './0046-deployments.ts'
+import { resumableReplies } from './0047-resumable-replies.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   { name: '0043-last-backup', up: lastBackup },
   { name: '0045-channel-tests', up: channelTests },
   { name: '0046-deployments', up: deployments },
+  { name: '0047-resumable-replies', up: resumableReplies },
 ]

@@ -96,6 +96,7 @@ export const noToken = {
   limits: null,
   isStrict: false,
   refusesHostedTools: false,
+  resumesStreams: false,
   pinnedChannel: 0,
   hadBalance: true,
 } as const

@@ -16,6 +16,7 @@ export interface Billed {
     readonly id: string
     readonly startedMs: number
     readonly firstByteMs: number
+    readonly wentOnAlone?: boolean
     readonly client: { readonly address: string }
   }
   readonly caller: Pick<RelayCaller, 'userId' | 'tokenId' | 'username' | 'tokenName'>

@@ -211,6 +211,7 @@ function detailsOf(
     use_time_ms: Math.max(0, nowMs - call.startedMs),
     estimated: ending.isEstimated || undefined,
     interrupted: ending.interrupted,
+    went_on_alone: call.wentOnAlone || undefined,
     usage_implausible: reported && true,
     usage_unexplained: usage.unexplained,
     cached_above_prompt: usage.cacheExcess,

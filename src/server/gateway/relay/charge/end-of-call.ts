@@ -49,6 +49,8 @@ export function noteEndOfCall(app: EndParts, call: ClientExchange, place: CallPl
     if (failure?.error?.status === 401) app.failedCalls.noteUnknownKey(call.client.address)
     return
   }
+  // Who stops following an answer has lost nothing.
+  if (notes.isFollowing && failure && !failure.error) return
   // A response in the background reports its own end.
   if (notes.isContinued && !failure) return
   if (app.callObservers.wantsCall(failure !== undefined)) app.callObservers.callEnded(recordOf(app, call, caller, place))

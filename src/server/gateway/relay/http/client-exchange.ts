@@ -29,6 +29,12 @@ interface CallFacts {
   readonly trace?: CallTrace | undefined
 }
 
+/** A reply that can be followed from any of its events. */
+interface Resumable extends Reframing {
+  /** The caller that asked has disconnected. */
+  leave(): void
+}
+
 /**
  * One request of a client and its answer: id, times, connection state, and writing with back-pressure.
  * Lives as long as the exchange.
@@ -46,7 +52,7 @@ export class ClientExchange {
   /** Set when the call is recorded, or may be. */
   callRecorder: CallRecorder | undefined
   readonly #answer: Answer
-  readonly #reframing: Reframing | undefined
+  #reframing: Reframing | undefined
   readonly #headers: Record<string, string> = {}
   #status = 0
   #firstByteMs = 0
@@ -63,11 +69,12 @@ export class ClientExchange {
   #sentEarly = 0
   #isAborted = false
   #onAborted: (() => void) | undefined
-  #waitsForDrain = false
   #body: Promise<Body> | undefined
   #recorder: ReplyRecorder | undefined
-  /** The client has disconnected, but the call continues so that its reply can be recorded. */
+  /** The client has disconnected, but the call continues: its reply is recorded, or can be resumed. */
   #isDetached = false
+  #resumable: Resumable | undefined
+  #onDrained: (() => void) | undefined
   /** Sends the end of a recorded reply. */
   #heldEnd: (() => void) | undefined
 
@@ -85,7 +92,7 @@ export class ClientExchange {
     answer.listen({
       left: () => {
         if (this.#isDisconnected) return
-        if (this.outlivesCaller) this.#isDetached = true
+        if (this.outlivesCaller) this.#detach()
         else this.#disconnect()
       },
       halfClosed: () => {
@@ -146,7 +153,7 @@ export class ClientExchange {
    * neither.
    */
   probe(): void {
-    if (this.isOver || this.#heldEnd || this.isBlocked) return
+    if (this.isOver || this.#heldEnd || this.#isDetached || this.isBlocked) return
     if (!this.isCommitted) this.#answer.probe()
     else if (this.#heartbeat !== '') this.write(this.#heartbeat, this.#lastWriteMs)
   }
@@ -206,7 +213,39 @@ export class ClientExchange {
 
   /** A disconnect of the client does not abort the call now. */
   get outlivesCaller(): boolean {
-    return this.#recorder !== undefined && !this.isCommitted
+    return this.#resumable !== undefined || (this.#recorder !== undefined && !this.isCommitted)
+  }
+
+  /** Gives the answer, which has not begun, to a reply that others can follow: a client that disconnects does not abort the call. */
+  resumeBy(reply: Resumable): void {
+    this.#reframing = reply
+    this.#resumable = reply
+  }
+
+  /** Whether the answer can be followed by others, and so goes on without the client's connection, which is closed. */
+  goOnAlone(): boolean {
+    if (!this.#resumable || this.isOver) return false
+    this.#detach()
+    this.#answer.drop()
+    return true
+  }
+
+  /** Whether the answer went on without the client that asked for it. */
+  get wentOnAlone(): boolean {
+    return this.#resumable !== undefined && this.#isDetached
+  }
+
+  /** Nobody will read the answer any more: the client counts as disconnected. */
+  leave(): void {
+    if (!this.isOver) this.#disconnect()
+  }
+
+  /** What was written is not waited for any more. */
+  #detach(): void {
+    if (this.#isDetached) return
+    this.#isDetached = true
+    this.#resumable?.leave()
+    this.#onDrained?.()
   }
 
   /** Sends the end of a recorded reply. */
@@ -239,7 +278,7 @@ export class ClientExchange {
   #recordPiece(recorder: ReplyRecorder, piece: Buffer): void {
     recorder.add(piece)
     // The reply can be neither sent nor replayed.
-    if (recorder.isTooLarge && this.#isDetached && !this.#isAborted) this.#disconnect()
+    if (recorder.isTooLarge && this.#isDetached && !this.#isAborted && !this.#resumable) this.#disconnect()
   }
 
   /** Ends the reply. The end of a recorded reply is sent when the recording is stored. */
@@ -261,33 +300,37 @@ export class ClientExchange {
   begin(headers: Record<string, string>, heartbeat = ''): void {
     const type: Record<string, string> = this.#reframing ? { 'content-type': this.#reframing.contentType } : {}
     this.#heartbeat = heartbeat
-    this.#writeHead(200, { ...headers, ...type, ...this.#idHeaders() }, true)
+    const resumable: Record<string, string> = this.#resumable ? { 'x-sluice-resumable': '1' } : {}
+    this.#writeHead(200, { ...headers, ...type, ...resumable, ...this.#idHeaders() }, true)
   }
 
   /** Writes a piece of the answer, as byte text. Returns false when the client reads more slowly: see `whenDrained`. */
   write(byteText: string, nowMs: number): boolean {
     if (this.#firstByteMs === 0) this.#firstByteMs = nowMs
     this.#lastWriteMs = nowMs
-    const out = this.#reframing ? this.#reframing.push(byteText) : byteText
+    // A heartbeat is no event of a reply that can be resumed.
+    const isBeat = this.#resumable !== undefined && byteText === this.#heartbeat
+    if (isBeat && this.#isDetached) return true
+    const out = this.#reframing && !isBeat ? this.#reframing.push(byteText) : byteText
     this.#bytesOut += out.length
     this.callRecorder?.addToReply(out)
-    if (this.#recorder) this.#recordPiece(this.#recorder, Buffer.from(out, 'latin1'))
+    if (this.#recorder && !isBeat) this.#recordPiece(this.#recorder, Buffer.from(out, 'latin1'))
     return this.#isDetached || this.#answer.write(out)
   }
 
   /** Calls `listener` once, when the client has read what was written. Only one listener waits at a time; a second one is ignored. */
   whenDrained(listener: () => void): void {
-    if (this.#waitsForDrain) return
-    this.#waitsForDrain = true
-    this.#answer.whenDrained(() => {
-      this.#waitsForDrain = false
+    if (this.#onDrained) return
+    this.#onDrained = () => {
+      this.#onDrained = undefined
       listener()
-    })
+    }
+    this.#answer.whenDrained(() => this.#onDrained?.())
   }
 
   /** The client has not yet read what was written. */
   get isBlocked(): boolean {
-    return this.#answer.isBlocked
+    return !this.#isDetached && this.#answer.isBlocked
   }
 
   /** Closes the connection; the client counts as disconnected. */

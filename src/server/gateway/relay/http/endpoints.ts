@@ -25,6 +25,13 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   | { readonly kind: 'count'; readonly format: CountFormat; readonly fromPath?: PathFacts }
   /** Reads, cancels or deletes a stored response. */
   | { readonly kind: 'response'; readonly stored: StoredFormat; readonly action: ResponseAction; readonly id: string }
+  /** Reads or stops the answer to an earlier request. */
+  | {
+      readonly kind: 'request'
+      readonly action: 'events' | 'cancel'
+      readonly id: string
+      readonly from: 'token' | 'session'
+    }
   /** A path that is only served as a WebSocket. */
   | { readonly kind: 'socket' }
   | { readonly kind: 'models' }
@@ -180,6 +187,8 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   if (meant !== undefined) return { path, dialect: dialectOf(meant, headers), kind: 'unknown', meant }
   const kept = keptResponse.exec(path)
   if (kept) return responseEndpoint(method, path, kept)
+  const asked = ownRequest.exec(path)
+  if (asked) return requestEndpoint(method, path, asked)
   const engine = oldEmbeddings.exec(path)?.[1]
   if (engine) return engineEndpoint(method, path, decodeComponent(engine))
   const gemini =
@@ -225,6 +234,16 @@ function taskEndpoint(method: string, path: string): Endpoint | WrongMethod {
 
 const keptResponse =
   /^\/(?:v1\/responses\/([\w-]+)(?:\/(cancel|input_items))?|v1(?:beta)?\/interactions\/([\w%.=-]+)(?:\/(cancel))?)$/
+
+const ownRequest = /^\/(v1|pg)\/requests\/([\w-]{1,64})\/(events|cancel)$/
+
+function requestEndpoint(method: string, path: string, [, root, id = '', part]: RegExpExecArray): Endpoint | WrongMethod {
+  const action = part === 'cancel' ? 'cancel' : 'events'
+  const allowed = action === 'cancel' ? 'POST' : 'GET'
+  const from = root === 'pg' ? 'session' : 'token'
+  if (method === allowed) return { path, dialect: 'openai', kind: 'request', action, id, from }
+  return { wrongMethod: method, allowed, dialect: 'openai' }
+}
 
 function responseEndpoint(method: string, path: string, found: RegExpExecArray): Endpoint | WrongMethod {
   const [, response, ofResponse, interaction = '', part = ofResponse] = found
@@ -278,6 +297,7 @@ export function relayLines(): string[] {
       ...Object.keys(responseActions.whole).map((method) => `${method} ${version}/interactions/{id}`),
       `POST ${version}/interactions/{id}/cancel`,
     ]),
+    ...['v1', 'pg'].flatMap((root) => [`GET /${root}/requests/{id}/events`, `POST /${root}/requests/{id}/cancel`]),
     'POST /v1/engines/{model}/embeddings',
     ...[...geminiFormats.keys(), 'countTokens'].map((method) => `POST /v1beta/models/{model}:${method}`),
     'GET /v1/models/{model}',

@@ -1,18 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError, fail } from '../../../base/lib/failure.ts'
 import { sha256 } from '../../../base/lib/secrets/secrets.ts'
-import { isHeavy, yieldWithPriority } from '../../../base/lib/time/yield-to-event-loop.ts'
+import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { ReplyRecorder } from '../http/reply-recorder.ts'
-import {
-  fingerprintOf,
-  type IdempotentRequests,
-  type KeyedCalls,
-  type KeyedRequest,
-  type Outcome,
-} from './idempotent-requests.ts'
+import { requestFingerprint } from '../http/request-fingerprint.ts'
+import type { StoredReply } from '../resume/resumable-replies.ts'
+import { followAs, joinKeyed, type ResumeParts } from '../resume/resume-call.ts'
+import type { IdempotentRequests, KeyedCalls, KeyedRequest, Outcome } from './idempotent-requests.ts'
 
 /**
  * Requests with an `Idempotency-Key`: one of them runs, the others wait for it and get its reply. The key is claimed before limits and
@@ -47,22 +44,20 @@ const isVisible = /^[\x21-\x7e]{1,255}$/
  * `idempotency_reply_unavailable`.
  */
 export async function claimKey(
-  app: CallerParts &
-    Pick<GatewayParts, 'deadlines'> & { readonly idempotentRequests: IdempotentRequests; readonly keyedCalls: KeyedCalls },
+  app: CallerParts & ResumeParts & { readonly idempotentRequests: IdempotentRequests; readonly keyedCalls: KeyedCalls },
   { call, key, from }: { call: ClientExchange; key: string; from: 'token' | 'session' },
 ): Promise<KeyedCall | undefined> {
-  const { userId, tokenId, pinnedChannel } = await authenticateCall(app, { from }, call)
-  const { method = '', url = '' } = call.request
-  const body = await call.readBody()
-  if (isHeavy(body.bytes.length)) await yieldWithPriority()
-  const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
+  const caller = await authenticateCall(app, { from }, call)
+  const { userId, tokenId } = caller
+  const fingerprint = await requestFingerprint(call, caller)
   const request = { userId, tokenId, keyHash: sha256(key), fingerprint, requestId: call.id }
   const name = `${userId} ${tokenId} ${request.keyHash} ${fingerprint}`
   const latestMs = performance.now() + waitMaxMs
 
+  if (await joinKeyed(app, call, { caller, fingerprint, keyHash: request.keyHash })) return undefined
   for (;;) {
     const same = app.keyedCalls.get(name)
-    if (!same) return leadOthers(app, { call, request, name, latestMs })
+    if (!same) return leadOthers(app, { call, caller, request, name, latestMs })
     const reply = await unlessOver(app, call, same, latestMs - performance.now())
     if (reply === 'over') return undefined
     if (reply) return void call.replay(reply)
@@ -71,6 +66,7 @@ export async function claimKey(
 
 interface Leading {
   readonly call: ClientExchange
+  readonly caller: RelayCaller
   readonly request: KeyedRequest
   readonly name: string
   readonly latestMs: number
@@ -78,13 +74,11 @@ interface Leading {
 
 /** Claims the key in the database on behalf of all requests that wait for it on this node. */
 async function leadOthers(
-  app: Pick<GatewayParts, 'deadlines' | 'logger' | 'options'> & {
-    readonly idempotentRequests: IdempotentRequests
-    readonly keyedCalls: KeyedCalls
-  },
+  app: ResumeParts &
+    Pick<GatewayParts, 'logger'> & { readonly idempotentRequests: IdempotentRequests; readonly keyedCalls: KeyedCalls },
   leading: Leading,
 ): Promise<KeyedCall | undefined> {
-  const { call, request, name } = leading
+  const { call, caller, request, name } = leading
   const { promise: shared, resolve: share } = Promise.withResolvers<Outcome>()
   app.keyedCalls.set(name, shared)
   const end = (outcome: Outcome) => {
@@ -94,8 +88,13 @@ async function leadOthers(
   try {
     const claim = await claimOrWait(app, leading)
     if (claim === 'claimed') return keyedCall(app, call, request, end)
-    end(claim)
-    if (claim) call.replay(claim)
+    if (claim && 'state' in claim) {
+      end(undefined)
+      await followAs(app, call, caller, claim)
+    } else {
+      end(claim)
+      if (claim) call.replay(claim)
+    }
   } catch (error) {
     end(undefined)
     throw error
@@ -103,14 +102,16 @@ async function leadOthers(
   return undefined
 }
 
-/** Undefined when the call was aborted first. */
+/** A stream of another node that can be followed; undefined when the call was aborted first. */
 async function claimOrWait(
-  app: Pick<GatewayParts, 'deadlines'> & { readonly idempotentRequests: IdempotentRequests },
+  app: ResumeParts & { readonly idempotentRequests: IdempotentRequests },
   { call, request, latestMs }: Leading,
-): Promise<'claimed' | Outcome> {
+): Promise<'claimed' | StoredReply | Outcome> {
   for (;;) {
     const claim = await asked(app.idempotentRequests.claim(request))
-    if (claim !== 'running') return claim
+    if (claim === 'claimed' || !('running' in claim)) return claim
+    const stream = await asked(app.resumableReplies.find(claim.running, request))
+    if (stream) return stream
     let pauseMs = pollMinMs
     do {
       const remainingMs = latestMs - performance.now()

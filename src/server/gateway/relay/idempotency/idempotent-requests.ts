@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
 import { ExcessCleanup, type Store } from '../../../base/lib/collections/excess-cleanup.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import { background } from '../../../base/lib/log/logger.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import { type Core, isOnlyNode } from '../../../base/options/core.ts'
 import type { CallLedger } from '../../../money/ledger/ledger.ts'
-import type { Body } from '../http/read-body.ts'
 import type { RecordedReply } from '../http/reply-recorder.ts'
 
 /** A key belongs to one token of one user; token id 0 is the playground. */
@@ -23,10 +21,10 @@ export interface KeyedRequest extends KeySlot {
 }
 
 /**
- * `claimed`: this request runs under the key and must end with `store`, `markUnavailable` or `free`. `running`: another request runs, on
- * this or another node. A reply: that of the earlier request.
+ * `claimed`: this request runs under the key and must end with `store`, `markUnavailable` or `free`. `running`: the request with this id
+ * runs, on this or another node. A reply: that of the earlier request.
  */
-type Claim = 'claimed' | 'running' | RecordedReply
+type Claim = 'claimed' | { readonly running: string } | RecordedReply
 
 /** A reply to share; undefined when there is none and the key must be claimed again. */
 export type Outcome = RecordedReply | undefined
@@ -86,7 +84,7 @@ export class IdempotentRequests {
         const headers = JSON.parse(row.headers) as Record<string, string>
         return { requestId: row.request_id, status: row.status, headers, body }
       }
-      if (!this.#isAbandoned(row)) return 'running'
+      if (!this.#isAbandoned(row)) return { running: row.request_id }
       if (await this.#isLost(row.request_id)) await this.#endAs('unavailable', { ...request, requestId: row.request_id })
       else if (await this.#takeOver(request, row)) return 'claimed'
     }
@@ -287,24 +285,4 @@ function keyOf({ userId, tokenId, keyHash }: KeySlot) {
 
 function placeOf({ userId, tokenId, keyHash }: KeySlot, requestId: string) {
   return { table: 'idempotent_requests', column: 'body_sealed', row: `${userId} ${tokenId} ${keyHash} ${requestId}` }
-}
-
-/**
- * The fingerprint that two requests with one idempotency key must share, as SHA-256 in hex: of method, path, query, the channel that the
- * caller's key pins, and the body. An API key in the query is left out. A form is hashed by its fields and files, because each repeat has
- * another boundary.
- */
-export function fingerprintOf(asked: { method: string; url: string; pinnedChannel: number; body: Body }): string {
-  const { method, url, pinnedChannel, body } = asked
-  const { pathname, searchParams } = new URL(url, 'http://localhost')
-  searchParams.delete('key')
-  searchParams.sort()
-  const hash = createHash('sha256').update(JSON.stringify([method, pathname, searchParams.toString(), pinnedChannel]))
-  if (!body.form) return hash.update(body.bytes).digest('hex')
-
-  hash.update(JSON.stringify(body.json))
-  for (const { field, name, mediaType, bytes } of body.form.files) {
-    hash.update(JSON.stringify([field, name, mediaType, bytes.length])).update(bytes)
-  }
-  return hash.digest('hex')
 }

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { AppError } from '../../../base/lib/failure.ts'
 import { background } from '../../../base/lib/log/logger.ts'
 import { sha256 } from '../../../base/lib/secrets/secrets.ts'
-import { isHeavy, yieldWithPriority } from '../../../base/lib/time/yield-to-event-loop.ts'
 import { type Core, isOnlyNode } from '../../../base/options/core.ts'
 import type { Charge, Hold, Ledger } from '../../../money/ledger/ledger.ts'
 import { settleUndelivered, writtenOff } from '../../../money/ledger/write-off.ts'
@@ -12,7 +11,7 @@ import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
 import type { LocalResponse, LocalResponses } from '../conversations/local-responses.ts'
 import type { UpstreamResponse, UpstreamResponses } from '../conversations/upstream-responses.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
-import { fingerprintOf } from './idempotent-requests.ts'
+import { requestFingerprint } from '../http/request-fingerprint.ts'
 
 /** A whole reply, and the records to store when it is delivered. */
 interface ReplyContent {
@@ -288,10 +287,7 @@ export async function deliverKept(app: DeliveryParts, call: ClientExchange, call
 
 /** The key under which a repeat finds the undelivered reply: user, token, idempotency key (empty without one) and request fingerprint. */
 export async function slotOf(call: ClientExchange, { userId, tokenId, pinnedChannel }: RelayCaller): Promise<string> {
-  const { method = '', url = '', headers } = call.request
-  const key = headers['idempotency-key']
-  const body = await call.readBody()
-  if (isHeavy(body.bytes.length)) await yieldWithPriority()
-  const fingerprint = fingerprintOf({ method, url, pinnedChannel, body })
+  const key = call.request.headers['idempotency-key']
+  const fingerprint = await requestFingerprint(call, { pinnedChannel })
   return `${userId} ${tokenId} ${key === undefined ? '' : sha256(String(key))} ${fingerprint}`
 }

@@ -6,6 +6,7 @@ import { formOf, type LocalResponse, type NumberedEvent } from '../conversations
 import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { ResponseAction } from '../http/endpoints.ts'
+import { untilGone, writePaced } from '../http/paced-writes.ts'
 import { eventStreamHeaders } from '../response/stream.ts'
 import type { BackgroundRuns } from './background-run.ts'
 
@@ -94,13 +95,13 @@ export async function streamLocal(app: LocalCallParts, call: ClientExchange, own
   for (;;) {
     const { events, isOver } = await progress(app, own, number)
     number = events.at(-1)?.number ?? number
-    await write(app, call, events.map(({ data }) => formOf(own.id).eventText(data)).join(''))
+    await writePaced(app, call, toByteText(events.map(({ data }) => formOf(own.id).eventText(data)).join('')))
     if (call.isDisconnected) return
     // A run of this node is stopped too, and its last events are sent.
     if (call.isAborted && !app.backgroundRuns.find(own)) fail('server_stopping')
     if (isOver) return call.end('')
     await somethingNew(app, call, own)
-    if (app.steady() - call.lastWriteMs >= silentMaxMs) await write(app, call, heartbeat)
+    if (app.steady() - call.lastWriteMs >= silentMaxMs) await writePaced(app, call, heartbeat)
   }
 }
 
@@ -143,29 +144,6 @@ async function somethingNew(
   })
 }
 
-async function write(app: Pick<GatewayParts, 'deadlines' | 'steady'>, call: ClientExchange, text: string): Promise<void> {
-  if (text === '' || call.isDisconnected || call.write(toByteText(text), app.steady())) return
-  await untilGone(call, (resolve) => {
-    const patience = app.deadlines.after(blockedMaxMs, () => call.drop())
-    call.whenDrained(resolve)
-    return () => app.deadlines.cancel(patience)
-  })
-}
-
-/** Waits until `start` calls back; `start` returns the function that cancels the wait. */
-async function untilGone(call: ClientExchange, start: (resolve: () => void) => () => void): Promise<void> {
-  let stop = () => {}
-  await new Promise<void>((resolve) => {
-    stop = start(resolve)
-    call.onAborted(() => {
-      if (call.isDisconnected) resolve()
-    })
-  })
-  call.onAborted(undefined)
-  stop()
-}
-
 const heartbeat = ': keep-alive\n\n'
 const silentMaxMs = 10_000
 const pollMs = 1_000
-const blockedMaxMs = 300_000
