@@ -246,6 +246,25 @@ describe('conversations', () => {
     expect(problems).toEqual([])
   })
 
+  it('go on after a reload, as the same call', async () => {
+    const calls = () => stage.server.call<{ total: number }>(`GET /api/log/?type=2&model_name=${slow}`).then(({ total }) => total)
+    const before = await calls()
+    const { page, problems } = await stage.open('root', { language: 'en' })
+    await go(page, '/playground')
+    await choose(page, words.en.model, slow)
+    await ask(page, 'en', 'a story to come back to')
+    await page.getByText(/word5\b/).waitFor()
+    await page.reload()
+    const answer = page.getByRole('article', { name: slow, exact: true }).last()
+    await answer.getByText(/word150\b/).waitFor()
+    expect(await answer.textContent()).toMatch(/word1 word2 word3 .*word100 word101/)
+    await page.getByRole('textbox', { name: words.en.input }).press('Escape')
+    await answer.getByText('Stopped', { exact: false }).waitFor()
+    await answer.getByText(words.en.cost).waitFor()
+    expect(await calls()).toBe(before + 1)
+    expect(problems).toEqual([])
+  })
+
   it('are stopped by Escape, and send only the parameters that are switched on', async () => {
     const { page, problems } = await stage.open('root', { language: 'en' })
     await go(page, '/playground')

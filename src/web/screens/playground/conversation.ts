@@ -1,11 +1,12 @@
+import type { ChatEvent } from '../../lib/chat-events.ts'
 import { textOf } from '../../lib/i18n.ts'
-import { streamChat } from '../../lib/stream-chat.ts'
+import { continueChat, streamChat } from '../../lib/stream-chat.ts'
 import type { StoredConversation } from './archive.ts'
 import { findCost } from './find-cost.ts'
 import { mergedTurns } from './merge.ts'
 import type { Settings } from './settings.ts'
 import { texts } from './texts.ts'
-import { type Answer, afterEvent, newest, type Question, requestOf, settledTurns, type Turn } from './turns.ts'
+import { type Answer, afterEvent, isRunning, newest, type Question, requestOf, settledTurns, type Turn } from './turns.ts'
 import type { OtherWriters } from './writers.ts'
 
 const saveEveryMs = 2000
@@ -64,7 +65,7 @@ export class Conversation {
     const turn: Turn = { id: newId(), question: text, pictures, answers: settings.models.map(blankAnswer) }
     this.#set([...this.#turns, turn])
     this.#keep()
-    for (const answer of turn.answers) void this.#write(answer, settings)
+    for (const answer of turn.answers) this.#begin(answer, settings)
   }
 
   /** Replaces an earlier question; everything after it is removed. */
@@ -78,7 +79,7 @@ export class Conversation {
   retry({ id, lane, model }: Answer, settings: Settings): void {
     const fresh = blankAnswer(settings.models[lane] || model, lane)
     this.#replace(fresh, id)
-    void this.#write(fresh, settings)
+    this.#begin(fresh, settings)
   }
 
   removeTurn(turnId: string): void {
@@ -143,15 +144,36 @@ export class Conversation {
     return settledTurns(this.#turns, ({ id }) => this.#running.has(id) || this.#others.isWriting(id))
   }
 
-  async #write(first: Answer, settings: Settings): Promise<void> {
+  /** Goes on with the answers that were being written when the page was closed, as far as the server has them. */
+  async goOn(): Promise<void> {
+    const left = this.#turns.flatMap(({ answers }) => answers).filter((one) => isRunning(one) && !this.#others.isWriting(one.id))
+    await Promise.all(left.map((answer) => this.#continue(answer)))
+  }
+
+  async #continue(answer: Answer): Promise<void> {
+    const { id, lane, model, requestId = '' } = answer
+    if (requestId === '' || this.#running.has(id)) return
+    const control = new AbortController()
+    this.#running.set(id, control)
+    const events = await continueChat(requestId, control.signal)
+    if (events) return this.#write({ id, lane, model, requestId, state: 'loading', content: '' }, events, control)
+    this.#running.delete(id)
+    this.refresh()
+  }
+
+  #begin(first: Answer, settings: Settings): void {
     const control = new AbortController()
     this.#running.set(first.id, control)
+    void this.#write(first, streamChat(requestOf(settings, first, this.#turns), control.signal), control)
+  }
+
+  async #write(first: Answer, events: AsyncGenerator<ChatEvent>, control: AbortController): Promise<void> {
     const startedMs = Date.now()
-    const request = requestOf(settings, first, this.#turns)
     let answer = first
     let timer: ReturnType<typeof setTimeout> | undefined
-    for await (const event of streamChat(request, control.signal)) {
+    for await (const event of events) {
       answer = afterEvent(answer, event, { stopped: control.signal.aborted, cut: textOf(texts, 'cut') })
+      if (event.kind === 'begun') this.#keepBegun(answer)
       if (answer.state === 'incomplete') answer = { firstMs: Date.now() - startedMs, ...answer }
       timer ??= setTimeout(() => {
         timer = undefined
@@ -164,6 +186,12 @@ export class Conversation {
     this.#replace({ ...answer, durationMs: Date.now() - startedMs })
     this.#keep()
     await this.#findCost(answer)
+  }
+
+  /** With its request id a later page can go on with it. */
+  #keepBegun(answer: Answer): void {
+    this.#replace(answer)
+    this.#keep()
   }
 
   /** The charge is in the log, which has the request by its id. */

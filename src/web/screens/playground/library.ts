@@ -4,6 +4,8 @@ import { type Begun, Conversation, newId } from './conversation.ts'
 import { type Turn, titleOf } from './turns.ts'
 import { beatMs, OtherWriters, type TabMessage } from './writers.ts'
 
+const toldMs = 500
+
 export interface LibraryState {
   /** False while the browser's storage is being read. */
   readonly ready: boolean
@@ -92,7 +94,9 @@ export class Library {
     this.stop()
     // Another tab may have continued it.
     this.#removed.delete(id)
-    this.#change({ conversation: this.#make(id, await (await this.#archive).read(id)) })
+    const conversation = this.#make(id, await (await this.#archive).read(id))
+    this.#change({ conversation })
+    this.#goOn(conversation)
   }
 
   async rename({ id }: Head, title: string): Promise<void> {
@@ -123,6 +127,12 @@ export class Library {
         ? this.#make(latest.id, await archive.read(latest.id))
         : this.#make(newId())
     this.#change({ ready: true, heads, conversation })
+    this.#goOn(conversation)
+  }
+
+  /** Other tabs have told by then what they write. */
+  #goOn(conversation: Conversation): void {
+    setTimeout(() => this.#shelf.conversation === conversation && void conversation.goOn(), toldMs)
   }
 
   #make(id: string, kept?: Begun): Conversation {
