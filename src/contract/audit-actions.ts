@@ -5,6 +5,7 @@ export const auditActions: Readonly<Record<string, Text>> = {
   'alert.rule': { zh: '修改了{target}', en: 'Changed {target}' },
   'alert.silence': { zh: '添加了{target}', en: 'Added {target}' },
   'alert.unsilence': { zh: '结束了{target}', en: 'Ended {target}' },
+  'answer.stop': { zh: '停止了{target}的应答', en: 'Stopped the answer to {target}' },
   'audit.export': { zh: '导出了审计日志', en: 'Exported the audit log' },
   'budget.create': { zh: '创建了{target}', en: 'Created {target}' },
   'budget.delete': { zh: '删除了{target}', en: 'Deleted {target}' },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { log, logHistogram, logPurge, logSorts, logStatistics } from '../entities/log.ts'
+import { runningAnswer } from '../entities/running-answer.ts'
 import { longPageSize, offsetMinutes, oneBasedPage, page, queryInt, querySort, queryText } from '../envelope.ts'
 import { routes } from '../route.ts'
 
@@ -25,6 +26,22 @@ const csv = { type: 'text/csv', fileName: 'log.csv' } as const
 const jsonl = { type: 'application/x-ndjson', fileName: 'log.jsonl' } as const
 
 export const logRoutes = routes({
+  'GET /api/log/running': {
+    access: 'admin',
+    summary: 'List streams that are being written and can be continued after a cut, newest first; at most 100',
+    reply: z.array(runningAnswer),
+  },
+  'GET /api/log/self/running': {
+    access: 'user',
+    summary: 'List own streams that are being written and can be continued after a cut, newest first; at most 100',
+    reply: z.array(runningAnswer),
+  },
+  'POST /api/log/running/:request_id/stop': {
+    access: 'user',
+    summary: 'Stop such a stream of oneself, or as an admin one of another user; it is charged for what it has',
+    params: z.object({ request_id: z.string().max(64) }),
+    reply: z.null(),
+  },
   'GET /api/log/': {
     access: 'admin',
     summary:

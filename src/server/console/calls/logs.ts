@@ -1,9 +1,11 @@
 import type { Log } from '../../../contract/entities/log.ts'
 import type { SortBy } from '../../../contract/envelope.ts'
-import { isRoot } from '../../../contract/roles.ts'
+import { isAdmin, isRoot } from '../../../contract/roles.ts'
 import type { Handlers } from '../../../contract/route.ts'
 import type { logRoutes } from '../../../contract/routes/logs.ts'
 import { oneBased } from '../../base/db/page.ts'
+import { fail } from '../../base/lib/failure.ts'
+import { recordAction } from '../../base/options/audit.ts'
 import { recordExport } from '../../base/options/record-export.ts'
 import type { LogFilter } from '../../usage/filter.ts'
 import { type Export, exportLogs } from '../../usage/log/export.ts'
@@ -16,6 +18,10 @@ import { type Context, requireCaller } from './context.ts'
 import { readerCore, runSearch } from './run-search.ts'
 
 export const logHandlers: Handlers<typeof logRoutes, Context> = {
+  'GET /api/log/running': ({ app }) => app.resumableReplies.list(),
+  'GET /api/log/self/running': (context) => context.app.resumableReplies.list(requireCaller(context).id),
+  'POST /api/log/running/:request_id/stop': (context, { params }) => stopRunning(context, params.request_id),
+
   async 'GET /api/log/'(context, { query: { p, page_size, before, sort, ...filter } }) {
     const asked = { filter: ofUser(filter), page: oneBased(p, page_size), before, order: orderOf(sort) }
     const listed = await runSearch(context, filter, (core) => listLogs(core, asked))
@@ -108,4 +114,16 @@ type AllFilters = LogFilter & { user_id: number }
 
 function ofUser({ user_id, ...filter }: AllFilters): LogFilter {
   return { ...filter, userId: user_id }
+}
+
+/** Throws `not_found` for an unknown stream, and for one of another user unless the caller is an admin. */
+async function stopRunning(context: Context, requestId: string): Promise<null> {
+  const caller = requireCaller(context)
+  const { resumableReplies } = context.app
+  const isOthers = isAdmin(caller.role) && !(await resumableReplies.find(requestId, { userId: caller.id }))
+  const found = await resumableReplies.find(requestId, isOthers ? {} : { userId: caller.id })
+  if (found?.state !== 'running') fail('not_found')
+  await resumableReplies.cancel(requestId)
+  if (isOthers) await recordAction(context.app, { caller, action: 'answer.stop', target: `request:${requestId}` })
+  return null
 }

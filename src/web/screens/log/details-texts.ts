@@ -37,6 +37,11 @@ export const detailsTexts = defineTexts({
     '上游没有报告用量，tokens 数由本站计数得出。',
     'The upstream reported no usage, so this site counted the tokens.',
   ],
+  wentOnAlone: ['断线后继续', 'Went on after a cut'],
+  wentOnAloneHint: [
+    '调用方的连接中断后，本站继续读取应答，供其续传；整个应答只计费一次。',
+    'The caller’s connection was lost, and the answer was read on so that it could be resumed. It is charged once, as a whole.',
+  ],
   interruptedclient: [
     '客户端在回答结束前断开。提示部分和断开前已产生的输出照常计费。',
     'The client disconnected before the response ended. The prompt and the output up to that point are charged as usual.',

@@ -14,6 +14,7 @@ import { useColumns } from './columns.tsx'
 import { filterOf, useFilterInputs, useLogState } from './filters.ts'
 import styles from './log.module.css'
 import { LogCard } from './log-card.tsx'
+import { RunningPanel } from './running-panel.tsx'
 import { Statistics } from './statistics.tsx'
 import { texts } from './texts.ts'
 import { rowsOf, useHistogram } from './use-histogram.ts'
@@ -119,6 +120,7 @@ export function Screen() {
       }
     >
       {narrow && statistics}
+      <RunningPanel isAdmin={isAdmin} />
       {exporting && (
         <Suspense>
           <ExportDialog

@@ -139,6 +139,7 @@ function Remarks({ row }: { row: LogRow }) {
   const {
     estimated,
     interrupted,
+    went_on_alone: wentOnAlone,
     unpriced,
     usage_implausible,
     usage_unexplained: unexplained = 0,
@@ -163,6 +164,7 @@ function Remarks({ row }: { row: LogRow }) {
           {say(`interrupted${interrupted}`)}
         </Notice>
       )}
+      {wentOnAlone && <Notice title={say('wentOnAlone')}>{say('wentOnAloneHint')}</Notice>}
       {estimated && <Notice title={sayRow('estimated')}>{say('estimatedHint')}</Notice>}
       {usage_implausible && (
         <Notice kind="warn" title={sayRow('implausible')}>
