@@ -69,11 +69,12 @@ describe.runIf(canRender)('the chart', () => {
   })
 
   it('gives a stop the time that the server takes', () => {
-    const { spec } = find('Deployment', ...postgres, '--set', 'drain.delay=7,drain.limit=100')
-    expect(spec.template.spec.terminationGracePeriodSeconds).toBe(122)
+    const { spec } = find('Deployment', ...postgres, '--set', 'drain.delay=7,drain.limit=100,drain.resumable=20')
+    expect(spec.template.spec.terminationGracePeriodSeconds).toBe(142)
     expect(spec.template.spec.containers[0].env).toEqual([
       { name: 'DRAIN_DELAY', value: '7' },
       { name: 'DRAIN_LIMIT', value: '100' },
+      { name: 'DRAIN_RESUMABLE', value: '20' },
     ])
   })
 

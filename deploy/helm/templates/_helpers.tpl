@@ -36,6 +36,7 @@ envFrom:
 env:
   - { name: DRAIN_DELAY, value: {{ .Values.drain.delay | quote }} }
   - { name: DRAIN_LIMIT, value: {{ .Values.drain.limit | quote }} }
+  - { name: DRAIN_RESUMABLE, value: {{ .Values.drain.resumable | quote }} }
   {{- range $name, $value := .Values.env }}
   - { name: {{ $name }}, value: {{ $value | toString | quote }} }
   {{- end }}
