@@ -256,16 +256,8 @@ export class ClientExchange {
 
   /** Sends the recorded reply to an earlier request. */
   replay({ requestId, status, headers, body }: RecordedReply): void {
-    this.#bytesOut = body.length
-    this.#writeHead(status, {
-      ...headers,
-      ...this.#idHeaders(),
-      'content-length': String(body.length),
-      'idempotent-replayed': 'true',
-      'x-sluice-original-request-id': requestId,
-    })
-    this.callRecorder?.addToReply(body)
-    this.#send(body)
+    const replayed = { 'idempotent-replayed': 'true', 'x-sluice-original-request-id': requestId }
+    this.#answerWhole(status, { ...headers, ...replayed }, body)
   }
 
   #writeHead(status: number, headers: Readonly<Record<string, string>>, isStream = false): void {
@@ -354,25 +346,27 @@ export class ClientExchange {
   /** Sends one more byte of a whole answer, and its head before the first, but never its end. `answer` sends the rest. */
   answerEarly(contentType: string, body: Buffer): void {
     if (this.#sentEarly >= body.length - 1) return
-    if (!this.isCommitted) this.#beginWhole(contentType, body)
+    if (!this.isCommitted) this.#beginWhole(200, { 'content-type': contentType }, body)
     this.#answer.write(body.subarray(this.#sentEarly, ++this.#sentEarly))
   }
 
   /** Sends a whole answer. */
   answer(contentType: string, body: Buffer): void {
     this.#bytesOut = body.length
-    if (this.#isWhole) {
-      this.#send(body.subarray(this.#sentEarly))
-      return
-    }
-    this.#beginWhole(contentType, body)
+    if (this.#isWhole) this.#send(body.subarray(this.#sentEarly))
+    else this.#answerWhole(200, { 'content-type': contentType }, body)
+  }
+
+  #answerWhole(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
+    this.#bytesOut = body.length
+    this.#beginWhole(status, headers, body)
     this.#recorder?.complete()
     this.#finish(body)
   }
 
-  #beginWhole(contentType: string, body: Buffer): void {
+  #beginWhole(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
     this.#isWhole = true
-    this.#writeHead(200, { 'content-type': contentType, 'content-length': String(body.length), ...this.#idHeaders() })
+    this.#writeHead(status, { ...headers, ...this.#idHeaders(), 'content-length': String(body.length) })
     this.callRecorder?.addToReply(body)
   }
 
@@ -395,16 +389,12 @@ export class ClientExchange {
       this.#endStream(toByteText(event ?? errorEvent(this.dialect, errorFacts, errorOptions)))
       return
     }
-    const body = Buffer.from(errorBody(this.dialect, errorFacts, errorOptions))
-    this.#bytesOut = body.length
-    this.#writeHead(statusFor(this.dialect, errorFacts), {
-      ...errorHeaders(this.dialect, errorFacts, this.id),
-      ...this.#idHeaders(),
-      'content-length': String(body.length),
-    })
-    this.callRecorder?.addToReply(body)
-    this.#recorder?.complete()
-    this.#finish(body)
+    const headers = errorHeaders(this.dialect, errorFacts, this.id)
+    this.#answerWhole(
+      statusFor(this.dialect, errorFacts),
+      headers,
+      Buffer.from(errorBody(this.dialect, errorFacts, errorOptions)),
+    )
   }
 
   /** Sets an additional response header; an empty value removes it. */

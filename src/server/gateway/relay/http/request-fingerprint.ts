@@ -1,15 +1,19 @@
 import { createHash } from 'node:crypto'
 import { isHeavy, yieldWithPriority } from '../../../base/lib/time/yield-to-event-loop.ts'
 import type { ClientExchange } from './client-exchange.ts'
-import type { Body } from './read-body.ts'
 
 /**
- * The fingerprint that a request and its repeat share, as SHA-256 in hex: of method, path, query, the channel that the
- * caller's key pins, and the body. An API key in the query is left out. A form is hashed by its fields and files, because each repeat has
- * another boundary.
+ * The fingerprint that a request and its repeat share, as SHA-256 in hex: of method, path, query, the channel that the caller's key
+ * pins, and the body, which is read for it. An API key in the query is left out. A form is hashed by its fields and files, because
+ * each repeat has another boundary.
  */
-export function fingerprintOf(asked: { method: string; url: string; pinnedChannel: number; body: Body }): string {
-  const { method, url, pinnedChannel, body } = asked
+export async function requestFingerprint(
+  call: ClientExchange,
+  { pinnedChannel }: { readonly pinnedChannel: number },
+): Promise<string> {
+  const { method = '', url = '' } = call.request
+  const body = await call.readBody()
+  if (isHeavy(body.bytes.length)) await yieldWithPriority()
   const { pathname, searchParams } = new URL(url, 'http://localhost')
   searchParams.delete('key')
   searchParams.sort()
@@ -21,15 +25,4 @@ export function fingerprintOf(asked: { method: string; url: string; pinnedChanne
     hash.update(JSON.stringify([field, name, mediaType, bytes.length])).update(bytes)
   }
   return hash.digest('hex')
-}
-
-/** The fingerprint of a call, whose body is read for it. */
-export async function requestFingerprint(
-  call: ClientExchange,
-  { pinnedChannel }: { readonly pinnedChannel: number },
-): Promise<string> {
-  const { method = '', url = '' } = call.request
-  const body = await call.readBody()
-  if (isHeavy(body.bytes.length)) await yieldWithPriority()
-  return fingerprintOf({ method, url, pinnedChannel, body })
 }

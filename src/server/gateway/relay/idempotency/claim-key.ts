@@ -90,7 +90,7 @@ async function leadOthers(
     if (claim === 'claimed') return keyedCall(app, call, request, end)
     if (claim && 'state' in claim) {
       end(undefined)
-      await followAs(app, call, caller, claim)
+      await followAs(app, { call, caller }, claim)
     } else {
       end(claim)
       if (claim) call.replay(claim)

@@ -63,14 +63,14 @@ export async function resumeCall(app: ResumeParts, call: ClientExchange, caller:
   if (event) {
     const found = (await app.resumableReplies.find(event.requestId, caller)) ?? fail('resume_unknown')
     if (found.fingerprint !== fingerprint) fail('resume_other_request')
-    await followAs(app, call, caller, found, event.number)
+    await followAs(app, { call, caller }, found, event.number)
     return true
   }
   const same = { ...caller, fingerprint, keyHash: keyHashOf(call) }
   await firstLeft(app, same)
   const left = await app.resumableReplies.findLeft(same)
   if (!left) return false
-  await followAs(app, call, caller, left)
+  await followAs(app, { call, caller }, left)
   return true
 }
 
@@ -91,7 +91,7 @@ export async function joinKeyed(
 ): Promise<boolean> {
   const running = app.resumableReplies.running({ ...same.caller, ...same })
   if (!running) return false
-  await followAs(app, call, same.caller, running)
+  await followAs(app, { call, caller: same.caller }, running)
   return true
 }
 
@@ -107,7 +107,7 @@ export async function continueResponse(
   const found = await app.resumableReplies.findResponse(id, caller)
   if (!found) return false
   // The vendor numbers events from 0.
-  await followAs(app, call, caller, found, Number(searchParams.get('starting_after') ?? -1) + 1 || 0)
+  await followAs(app, { call, caller }, found, Number(searchParams.get('starting_after') ?? -1) + 1 || 0)
   return true
 }
 
@@ -130,14 +130,13 @@ export async function handleRequestCall(
   }
   const { searchParams } = new URL(call.request.url ?? '/', 'http://localhost')
   const asked = searchParams.get('starting_after') ?? call.request.headers['last-event-id']
-  await followAs(app, call, caller, found, readEventId(asked)?.number ?? (Number(asked ?? 0) || 0))
+  await followAs(app, { call, caller }, found, readEventId(asked)?.number ?? (Number(asked ?? 0) || 0))
 }
 
 /** Follows an answer on behalf of its owner. Throws `token_model_forbidden` and what `followReply` throws. */
 export async function followAs(
   app: ResumeParts,
-  call: ClientExchange,
-  caller: RelayCaller,
+  { call, caller }: Pick<AdmittedRequest, 'call' | 'caller'>,
   found: StoredReply,
   after = 0,
 ): Promise<void> {

@@ -1,15 +1,14 @@
 import { useEffect, useState } from 'react'
-import type { RunningAnswer } from '../../../contract/entities/running-answer.ts'
-import { sitePath } from '../../lib/base-path.ts'
-import { callerHeaders } from '../../lib/call.ts'
-import { linesOf } from '../../lib/chat-events.ts'
-import { useText } from '../../lib/i18n.ts'
-import { parseJson } from '../../lib/json.ts'
-import { Dialog } from '../../ui/dialog/dialog.tsx'
-import shared from '../../ui/shared.module.css'
-import styles from './log.module.css'
-import { textOfEvent } from './text-of-event.ts'
-import { texts } from './texts.ts'
+import type { RunningAnswer } from '../../../../contract/entities/running-answer.ts'
+import { sitePath } from '../../../lib/base-path.ts'
+import { callerHeaders } from '../../../lib/call.ts'
+import { linesOf } from '../../../lib/chat-events.ts'
+import { useText } from '../../../lib/i18n.ts'
+import { parseJson } from '../../../lib/json.ts'
+import { Dialog } from '../../../ui/dialog/dialog.tsx'
+import shared from '../../../ui/shared.module.css'
+import { texts } from '../texts.ts'
+import styles from './running.module.css'
 
 /** The text of an answer while it is being written, from its beginning. */
 export function WatchDialog({ answer, onClose }: { answer: RunningAnswer; onClose: () => void }) {
@@ -46,5 +45,23 @@ export function WatchDialog({ answer, onClose }: { answer: RunningAnswer; onClos
         {say(isOver ? 'watchOver' : 'watchGoesOn')}
       </p>
     </Dialog>
+  )
+}
+
+/** The text that an event of a stream adds, in any of the four dialects; '' for an event without text. */
+function textOfEvent(event: unknown): string {
+  const found = [
+    at(event, 'choices', 0, 'delta', 'content'),
+    at(event, 'type') === 'response.output_text.delta' ? at(event, 'delta') : undefined,
+    at(event, 'delta', 'text'),
+    at(event, 'candidates', 0, 'content', 'parts', 0, 'text'),
+  ]
+  return found.find((text) => typeof text === 'string') ?? ''
+}
+
+function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (found, key) => (typeof found === 'object' && found !== null ? Reflect.get(found, key) : undefined),
+    value,
   )
 }

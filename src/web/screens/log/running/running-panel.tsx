@@ -1,15 +1,15 @@
 import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import type { RunningAnswer } from '../../../contract/entities/running-answer.ts'
-import { useText } from '../../lib/i18n.ts'
-import { read, useWrite } from '../../lib/query.ts'
-import { useSession } from '../../lib/session.ts'
-import { Notice } from '../../ui/page/notice.tsx'
-import shared from '../../ui/shared.module.css'
-import { TimeText } from '../../ui/view/time-text.tsx'
-import styles from './log.module.css'
-import { texts } from './texts.ts'
+import type { RunningAnswer } from '../../../../contract/entities/running-answer.ts'
+import { useText } from '../../../lib/i18n.ts'
+import { read, useWrite } from '../../../lib/query.ts'
+import { useSession } from '../../../lib/session.ts'
+import { Notice } from '../../../ui/page/notice.tsx'
+import shared from '../../../ui/shared.module.css'
+import { TimeText } from '../../../ui/view/time-text.tsx'
+import { texts } from '../texts.ts'
+import styles from './running.module.css'
 
 const WatchDialog = lazy(async () => ({ default: (await import('./watch-dialog.tsx')).WatchDialog }))
 
@@ -31,13 +31,13 @@ export function RunningPanel({ isAdmin }: { isAdmin: boolean }) {
   })
   if (answers.length === 0) return null
   return (
-    <div className={styles.running}>
+    <div className={styles.panel}>
       <Notice title={say('running', { count: answers.length })}>
         <ul className={shared.list} aria-label={say('running', { count: answers.length })}>
           {answers.slice(0, shownMax).map((answer) => (
-            <li key={answer.request_id} className={styles.runningRow}>
-              <span className={styles.runningName}>
-                <span className={styles.runningModel}>{answer.model}</span> · {answer.token_name || say('ofPlayground')}
+            <li key={answer.request_id} className={styles.row}>
+              <span className={styles.name}>
+                <span className={styles.model}>{answer.model}</span> · {answer.token_name || say('ofPlayground')}
                 {isAdmin && ` · ${answer.username}`} · <TimeText seconds={answer.created_at} />
                 {answer.is_left && <span className={shared.note}> · {say('callerGone')}</span>}
               </span>
