@@ -18,7 +18,7 @@ const nobody = { uid: 65534, gid: 65534 }
  * @returns {Promise<import('./postgres-server.d.mts').PostgresServer>}
  */
 export async function startPostgres({ durable = false, folder = tmpdir(), more = {}, bin, standbyOf } = {}) {
-  const home = await mkdtemp(join(folder, 'sluice-postgres-'))
+  const home = await mkdtemp(join(folder, `sluice-postgres-${process.pid}-`))
   const owner = process.getuid?.() === 0 ? nobody : {}
   const binaries = bin ?? (await copyBinaries(join(home, 'native')))
   if (process.getuid?.() === 0) {

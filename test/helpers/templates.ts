@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -19,7 +19,7 @@ export type Beginning = 'empty' | 'migrated' | 'started'
  * never the machine. The workers receive both by environment variables. Returns the function that deletes everything.
  */
 export async function makeTemplates(): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(roomyMemory(1) ?? tmpdir(), 'sluice-tests-'))
+  const folder = mkdtempSync(join(roomyMemory(1) ?? tmpdir(), `sluice-tests-${process.pid}-`))
   process.env.TEST_FOLDER = folder
 
   const [migrated, started] = [folderOf('migrated'), folderOf('started')]
@@ -97,12 +97,31 @@ async function administer(statement: string): Promise<void> {
 
 /** The folder for files in memory, if it has this many free gigabytes. */
 export function roomyMemory(gigabytes: number): string | undefined {
-  const folder = '/dev/shm'
   try {
-    const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize > gigabytes * 2 ** 30 ? folder : undefined
+    const { bavail, bsize } = statfsSync(memoryFolder)
+    return bavail * bsize > gigabytes * 2 ** 30 ? memoryFolder : undefined
   } catch {
     return undefined
+  }
+}
+
+const memoryFolder = '/dev/shm'
+
+/** A run that was killed leaves its files, in memory gigabytes of them: deletes those whose process is gone. */
+export function removeDeadRuns(): void {
+  for (const root of [memoryFolder, tmpdir()].filter((folder) => existsSync(folder))) {
+    for (const name of readdirSync(root)) {
+      const [, pid] = /^sluice-(?:tests|postgres)-(\d+)-/.exec(name) ?? []
+      if (pid && !isRunning(Number(pid))) rmSync(join(root, name), { recursive: true, force: true })
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
