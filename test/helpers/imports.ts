@@ -24,7 +24,7 @@ const channelRooms = ['row', 'request', 'index', 'select', 'edit', 'health']
 /** The rooms of the relay. Files that are listed are rooms too. */
 const relayRooms = [
   'gateway-parts', 'http', 'upstream', 'conversations', 'admission', 'try-channels', 'response', 'charge', 'stored-responses',
-  'resume', 'idempotency', 'attempt', 'background', 'realtime', 'count', 'models',
+  'replies', 'attempt', 'background', 'realtime', 'count', 'models',
 ] // biome-ignore format: one line reads as the list that it is
 
 /** The rooms of the console's parts; `texts` and `shared` are files, for all of them. */

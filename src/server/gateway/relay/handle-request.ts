@@ -13,9 +13,9 @@ import { recorderFor } from './http/call-recorder.ts'
 import type { ClientExchange } from './http/client-exchange.ts'
 import type { RelayEndpoint } from './http/endpoints.ts'
 import { type Body, withReplacement } from './http/read-body.ts'
-import { deliverKept } from './idempotency/undelivered-replies.ts'
 import type { RelayParts } from './relay-parts.ts'
-import { isResumable, mayContinue, openResumable, resumeCall } from './resume/resume-call.ts'
+import { isResumable, mayContinue, openResumable, resumeCall } from './replies/resume-call.ts'
+import { deliverKept } from './replies/undelivered-replies.ts'
 
 /** The parts that a relay request uses. */
 type HandleParts = CallerParts &

@@ -17,10 +17,10 @@ import { ClientExchange } from './http/client-exchange.ts'
 import { type Endpoint, findEndpoint, isRelayPath, refuseRoute } from './http/endpoints.ts'
 import { probeHalfClosed } from './http/half-closed.ts'
 import type { TaskCall } from './http/task-paths.ts'
-import { claimKey, type KeyedCall, readIdempotencyKey } from './idempotency/claim-key.ts'
 import { listModels, showModel } from './models/list-models.ts'
 import type { RelayParts } from './relay-parts.ts'
-import { continueResponse, handleRequestCall } from './resume/resume-call.ts'
+import { claimKey, type KeyedCall, readIdempotencyKey } from './replies/claim-key.ts'
+import { continueResponse, handleRequestCall } from './replies/resume-call.ts'
 import { handleResponse } from './stored-responses/answer-call.ts'
 
 /**

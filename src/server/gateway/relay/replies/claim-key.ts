@@ -7,9 +7,9 @@ import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import { ReplyRecorder } from '../http/reply-recorder.ts'
 import { requestFingerprint } from '../http/request-fingerprint.ts'
-import type { StoredReply } from '../resume/resumable-replies.ts'
-import { followAs, joinKeyed, type ResumeParts } from '../resume/resume-call.ts'
 import type { IdempotentRequests, KeyedCalls, KeyedRequest, Outcome } from './idempotent-requests.ts'
+import type { StoredReply } from './resumable-replies.ts'
+import { followAs, joinKeyed, type ResumeParts } from './resume-call.ts'
 
 /**
  * Requests with an `Idempotency-Key`: one of them runs, the others wait for it and get its reply. The key is claimed before limits and
