@@ -115,7 +115,8 @@ eachDatabase('a stream that its caller may resume', (_fresh, kind) => {
     async (_name, asked) => {
       const { server, vendor, key } = await staged(asked)
       const first = await cutOff({ server, key }, asked)
-      await new Promise((resolve) => setTimeout(resolve, 300))
+      const live = server.app.resumableReplies.live(first.id.split('.')[0] ?? '')
+      await eventually('the caller is gone', () => live?.isFollowed === false)
       expect(vendor.seen).toEqual({ calls: 1, left: 0 })
       vendor.open()
       const rest = await post(server, key, asked.body, asked.path, { headers: { 'last-event-id': first.id } })
