@@ -66,6 +66,10 @@ async function makeImages(projects) {
   const daemon = await startDaemon(folder, { isolated: false })
   const build = (args) => daemon.docker(['build', '--quiet', '--network=host', ...args], { stdio: ['ignore', 'ignore', 2] })
   try {
+    // What a run that was killed has left in this script's own daemon.
+    for (const left of ['container', 'network']) await daemon.docker([left, 'prune', '--force'], { stdio: 'ignore' })
+    for (const volume of await daemon.lines(['volume', 'ls', '--quiet']))
+      await daemon.docker(['volume', 'rm', volume], { stdio: 'ignore' })
     await makeBaseImages(daemon)
     for (const project of projects) {
       console.log(`Building ${project} …`)
