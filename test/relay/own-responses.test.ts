@@ -328,7 +328,7 @@ anyDatabase('responses of channels that store none', (fresh, kind) => {
     await server.app.ledger.expire()
     const read = () => fetch(`${server.url}${path}/${id}`, { headers })
     expect(await (await read()).json()).toMatchObject({ id, status: 'failed', error: { code: 'server_error' } })
-    await server.app.localResponses.failLost()
+    await server.app.localResponses.endLost()
     expect((await rows(server)).map(({ status, lease_until: until }) => [status, until])).toEqual([['failed', 0]])
     const stream = await (await fetch(`${server.url}${path}/${id}?stream=true`, { headers })).text()
     expect(stream.trimEnd().split('\n\n').at(-1)).toMatch(/^event: response\.failed/)

@@ -305,7 +305,7 @@ async function openRelay(
     promptCounter: opened.adopt(new PromptCounter(), (counter) => counter.close()),
     sealedStates: new SealedStates(core),
     upstreamResponses: new UpstreamResponses(core),
-    localResponses: new LocalResponses(core),
+    localResponses: new LocalResponses(core, ledger),
     pendingResponses: new PendingResponses(core, ledger),
     backgroundRuns: new BackgroundRuns(),
     idempotentRequests: opened.adopt(

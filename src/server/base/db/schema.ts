@@ -543,6 +543,11 @@ interface OwnResponsesTable {
   node: Generated<string>
   lease_until: Generated<number>
   is_cancelled: Generated<number>
+  /** The request that is charged for it; '' in rows that earlier versions wrote after their charge. */
+  request_id: Generated<string>
+  /** In the background, while its charge may not be durable yet: the status that it will have, and the encrypted response. */
+  ends_as: Generated<string>
+  end_sealed: Generated<string>
   created_at: number
   expires_at: number
 }

@@ -180,7 +180,7 @@ export const jobs: readonly Job[] = [
     everyMs: () => 5 * second,
     deadlineMs: 90 * second,
     async run(app, signal) {
-      await app.localResponses.failLost()
+      await app.localResponses.endLost()
       return `${await settlePendingResponses(app, signal)} closed`
     },
   },

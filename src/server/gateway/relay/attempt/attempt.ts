@@ -214,9 +214,9 @@ async function attemptWhole(
   const reading = isReading(call, app.deadlines, () => call.answerEarly(outcome.contentType, body))
   if (!(reading instanceof Promise ? await reading : reading)) return leave(app, attempt, exchange, partial)
   const { contentType } = outcome
-  if (!(await settleReply(app, attempt, ending, { contentType, body }))) return answered
   const storing = storeAnswer(app, attempt, { whole: body })
   if (storing) await storing
+  if (!(await settleReply(app, attempt, ending, { contentType, body }))) return answered
   call.answer(contentType, body)
   return answered
 }
@@ -287,11 +287,11 @@ async function completeStream(
   const last = write(ending.usage)
   const reading = isReading(request.call, app.deadlines, () => request.call.probe())
   if (!(reading instanceof Promise ? await reading : reading)) return leave(app, attempt, exchange, partial)
+  const storing = storeAnswer(app, attempt, { last })
+  if (storing) await storing
   const chargedMs = app.steady()
   await settle(app, attempt, ending)
   request.call.notes.commitMs = Math.max(0, app.steady() - chargedMs)
-  const storing = storeAnswer(app, attempt, { last })
-  if (storing) await storing
   reply.close(last)
   return answered
 }

@@ -1,10 +1,12 @@
+import { type Selectable, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Within } from '../../../base/db/open.ts'
-import type { NewRow } from '../../../base/db/schema.ts'
+import type { NewRow, Tables } from '../../../base/db/schema.ts'
 import { upTo } from '../../../base/lib/collections/cache-size.ts'
 import { background } from '../../../base/lib/log/logger.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import { type Core, isOnlyNode } from '../../../base/options/core.ts'
+import type { CallLedger } from '../../../money/ledger/ledger.ts'
 import { ownStoredForm } from '../../protocols/index.ts'
 import { outputAsInput } from '../../protocols/openai-responses/history.ts'
 import type { StoredForm } from '../../protocols/stored-form.ts'
@@ -29,6 +31,11 @@ export interface LocalResponse extends Content {
   readonly previousId: string
   readonly isBackground: boolean
   readonly createdAt: number
+  /**
+   * The request that is charged for it. A response that is stored with its end exists only once it is charged, one in the background at
+   * once.
+   */
+  readonly requestId: string
 }
 
 /** The part of a turn that is known before its answer, for a turn that this server stores. */
@@ -57,20 +64,29 @@ const uncheckedBytes = 1024 * 1024
  */
 export class LocalResponses {
   readonly #core: Core
+  readonly #ledger: Pick<CallLedger, 'charged'>
   readonly #written = new LRUCache<number, number>(upTo(20_000))
 
-  constructor(core: Core) {
+  constructor(core: Core, ledger: Pick<CallLedger, 'charged'>) {
     this.#core = core
+    this.#ledger = ledger
   }
 
   get isOn(): boolean {
     return this.#core.options.current['responses.keep_enabled']
   }
 
-  /** Stores a response that has ended, or creates the row of one that this node runs. Resolves when it is durable. */
+  /**
+   * Stores a response that has ended, before its charge: nobody finds it until that is durable. Or creates the row of one that this node
+   * runs. Resolves when it is durable; a repeat changes nothing.
+   */
   async keep(own: LocalResponse): Promise<void> {
     const row = this.#rowOf(own)
-    await this.#core.db.insertInto('own_responses').values(row).execute()
+    await this.#core.db
+      .insertInto('own_responses')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['user_id', 'response_id']).doNothing())
+      .execute()
     if (own.previousId !== '') await this.#renew(own, row.expires_at)
     this.#noteWritten(own.userId, row.bytes)
   }
@@ -90,6 +106,19 @@ export class LocalResponses {
     })
   }
 
+  /** Stores the end of a response in the background, before its charge: if its node dies after the charge, it has not failed. */
+  async keepEnd(own: LocalResponse): Promise<void> {
+    await this.#core.db
+      .updateTable('own_responses')
+      .set({
+        ends_as: textAt(own.response, 'status'),
+        end_sealed: this.#core.secrets.seal(JSON.stringify(own.response), endPlace(own)),
+      })
+      .where((made) => made.and({ user_id: own.userId, response_id: own.id, node: this.#core.node }))
+      .where('lease_until', '>', 0)
+      .execute()
+  }
+
   /** Stores the end of a response. A response that was declared failed meanwhile stays failed. */
   async finish(own: LocalResponse, events: readonly NumberedEvent[], eventBytes: number): Promise<void> {
     const { status, content_sealed, bytes } = this.#rowOf(own)
@@ -97,7 +126,7 @@ export class LocalResponses {
       if (events.length > 0) await this.#writeEvents(within, own, events)
       await within
         .updateTable('own_responses')
-        .set({ status, content_sealed, bytes: bytes + eventBytes, lease_until: 0 })
+        .set({ status, content_sealed, bytes: bytes + eventBytes, lease_until: 0, ends_as: '', end_sealed: '' })
         .where((made) => made.and({ user_id: own.userId, response_id: own.id, node: this.#core.node }))
         .where('lease_until', '>', 0)
         .execute()
@@ -116,7 +145,7 @@ export class LocalResponses {
       .where((made) => made.and({ user_id: userId, response_id: id }))
       .where('expires_at', '>', seconds(this.#core.now()))
       .executeTakeFirst()
-    if (!row) return undefined
+    if (!row || (row.is_background === 0 && !(await this.#isCharged(row)))) return undefined
     const { input, response } = this.#open({ userId, id }, row.content_sealed)
     return {
       userId,
@@ -128,8 +157,25 @@ export class LocalResponses {
       isBackground: row.is_background === 1,
       createdAt: row.created_at,
       input,
-      response: this.#isLost(row) ? failed(form, response) : withStatus(form, response, row.status),
+      requestId: row.request_id,
+      response: await this.#now(form, row, response),
     }
+  }
+
+  /** A response as it is now: that of a node that died has its end if it was charged, and has failed otherwise. */
+  async #now(form: StoredForm, row: Selectable<Tables['own_responses']>, response: JsonObject): Promise<JsonObject> {
+    const isLost = this.#isLost(row)
+    if (row.ends_as !== '' && (isLost ? await this.#isCharged(row) : row.status === row.ends_as))
+      // Written by `keepEnd` only, and encrypted since.
+      return JSON.parse(
+        this.#core.secrets.open(row.end_sealed, endPlace({ userId: row.user_id, id: row.response_id })),
+      ) as JsonObject
+    return isLost ? failed(form, response) : withStatus(form, response, row.status)
+  }
+
+  /** Rows of earlier versions name no request; they were written after their charge. */
+  async #isCharged({ request_id: requestId }: { readonly request_id: string }): Promise<boolean> {
+    return requestId === '' || (await this.#ledger.charged(requestId)) !== undefined
   }
 
   /** Undefined when a turn of the conversation was deleted. */
@@ -173,12 +219,13 @@ export class LocalResponses {
       const ids = responses.slice(at, at + readTogether)
       const rows = await this.#core.db
         .selectFrom('own_responses')
-        .select(['response_id', 'content_sealed'])
+        .select(['response_id', 'content_sealed', 'request_id', 'is_background'])
         .where('user_id', '=', userId)
         .where('response_id', 'in', ids)
         .where('expires_at', '>', seconds(this.#core.now()))
         .execute()
       for (const row of rows) {
+        if (row.is_background === 0 && !(await this.#isCharged(row))) continue
         const { response } = this.#open({ userId, id: row.response_id }, row.content_sealed)
         for (const item of arrayAt(response, 'output').filter(isObject))
           if (wanted.has(textAt(item, 'id'))) found.set(textAt(item, 'id'), outputAsInput([item]))
@@ -222,11 +269,22 @@ export class LocalResponses {
     })
   }
 
-  /** A running response whose node is gone has failed. */
-  async failLost(): Promise<void> {
+  /** A running response whose node is gone has failed, unless its end is stored and charged. */
+  async endLost(): Promise<void> {
+    const { db, node } = this.#core
     const now = seconds(this.#core.now())
-    const lost = this.#core.db.updateTable('own_responses').set({ status: 'failed', lease_until: 0 }).where('lease_until', '>', 0)
-    await (isOnlyNode(this.#core) ? lost.where('node', '!=', this.#core.node) : lost.where('lease_until', '<', now)).execute()
+    const isLost = isOnlyNode(this.#core) ? sql<boolean>`node <> ${node}` : sql<boolean>`lease_until < ${now}`
+    const lost = db.selectFrom('own_responses').select(['user_id', 'response_id', 'request_id', 'ends_as'])
+    for (const row of await lost.where('lease_until', '>', 0).where(isLost).execute()) {
+      const status = row.ends_as !== '' && (await this.#isCharged(row)) ? row.ends_as : 'failed'
+      await db
+        .updateTable('own_responses')
+        .set({ status, lease_until: 0 })
+        .where((made) => made.and({ user_id: row.user_id, response_id: row.response_id }))
+        .where('lease_until', '>', 0)
+        .where(isLost)
+        .execute()
+    }
   }
 
   /** Deletes expired responses; all responses while storing is disabled. */
@@ -301,6 +359,7 @@ export class LocalResponses {
       thread: own.thread,
       previous_id: own.previousId,
       is_background: own.isBackground ? 1 : 0,
+      request_id: own.requestId,
       content_sealed: this.#core.secrets.seal(text, contentPlace(own)),
       bytes: text.length,
       node: this.#core.node,
@@ -352,6 +411,10 @@ export function formOf(id: string): StoredForm {
 
 function contentPlace({ userId, id }: Owned) {
   return { table: 'own_responses', column: 'content_sealed', row: `${userId} ${id}` }
+}
+
+function endPlace({ userId, id }: Owned) {
+  return { table: 'own_responses', column: 'end_sealed', row: `${userId} ${id}` }
 }
 
 function eventsPlace({ userId, id }: Owned, number: number) {

@@ -2,6 +2,7 @@ import { membersOf, memberValue } from '../../../base/lib/bytes/splice-json.ts'
 import { eventsIn } from '../../../base/lib/bytes/sse.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import { background } from '../../../base/lib/log/logger.ts'
+import { withActiveTimeout } from '../../../base/lib/time/active-time.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import { candidatesOf } from '../../channels/select/candidates.ts'
 import type { CallerFormat, StoredFormat } from '../../protocols/format.ts'
@@ -23,8 +24,8 @@ import { callerHeaders } from '../upstream/request-target.ts'
 import type { PendingResponses } from './pending-responses.ts'
 
 /**
- * Stores the answer of a translated turn in the caller's format: a whole one, or the last events of a stream. It is already
- * charged. An answer that cannot be stored is sent nevertheless.
+ * Stores the answer of a translated turn in the caller's format, before its charge: a whole one, or the last events of a stream. It
+ * exists once it is charged. An answer that cannot be stored in time is charged and sent nevertheless.
  */
 export function storeAnswer(
   app: Pick<GatewayParts, 'logger'> & Pick<ConversationParts, 'localResponses'>,
@@ -35,15 +36,19 @@ export function storeAnswer(
   return own && keep(app, attempt, own)
 }
 
+/** A charge does not wait longer for its response. */
+const storeMaxMs = 3000
+
 async function keep(
-  app: Pick<GatewayParts, 'logger'> & Pick<ConversationParts, 'localResponses'>,
+  { localResponses, logger }: Pick<GatewayParts, 'logger'> & Pick<ConversationParts, 'localResponses'>,
   { request }: AttemptState,
-  own: NonNullable<ReturnType<typeof answerToStore>>,
+  own: LocalResponse,
 ): Promise<void> {
   try {
-    await app.localResponses.keep(own)
+    const storing = own.isBackground ? localResponses.keepEnd(own) : localResponses.keep(own)
+    await withActiveTimeout(storeMaxMs, storing, () => fail('database_unavailable'))
   } catch (error) {
-    app.logger.error({ error, request: request.call.id }, 'a response could not be kept')
+    logger.error({ error, request: request.call.id }, 'a response could not be kept')
   }
 }
 
@@ -52,14 +57,14 @@ export function answerToStore(
   { request, translation }: AttemptState,
   reply: { whole: Buffer } | { last: string },
 ): LocalResponse | undefined {
-  if (!request.toStore || !translation || request.toStore.isBackground) return undefined
+  if (!request.toStore || !translation) return undefined
   const { format } = request.format
   const response = 'whole' in reply ? parse(reply.whole.toString()) : lastResponse(format, reply.last)
   return response && localResponseOf(request, response)
 }
 
 /** Converts a response to its stored form. */
-export function localResponseOf({ call, caller, facts, toStore }: AdmittedRequest, response: JsonObject): LocalResponse {
+export function localResponseOf({ call, caller, facts, hold, toStore }: AdmittedRequest, response: JsonObject): LocalResponse {
   const id = textAt(response, 'id')
   return {
     userId: caller.userId,
@@ -70,6 +75,7 @@ export function localResponseOf({ call, caller, facts, toStore }: AdmittedReques
     previousId: toStore?.previousId ?? '',
     isBackground: toStore?.isBackground ?? false,
     createdAt: seconds(call.startedMs),
+    requestId: hold.requestId,
     input: toStore?.input ?? [],
     response,
   }
