@@ -75,8 +75,11 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect(upstream.journal).toHaveLength(1)
     const [row] = await storedRows(server, token)
     expect(row).toMatchObject({ state: 'done', status: 200, bytes: Buffer.byteLength(first.text), lease_until: 0 })
-    expect(row?.body_sealed).toMatch(/^v1\./)
-    expect(JSON.stringify(row)).not.toMatch(/You said|"s"/)
+    const pieces = await server.app.db.selectFrom('reply_pieces').selectAll().execute()
+    const ofReply = pieces.filter(({ request_id: id }) => id === row?.request_id)
+    expect(ofReply.length).toBeGreaterThan(0)
+    for (const { sealed } of ofReply) expect(sealed).toMatch(/^v1\./)
+    expect(JSON.stringify([row, ofReply])).not.toMatch(/You said|"s"/)
     await requireBalancedBooks(server)
   })
 
@@ -177,6 +180,40 @@ eachDatabase('a request with an Idempotency-Key', (_fresh, kind) => {
     expect((await Promise.all(asking)).map(({ status }) => status)).toEqual(Array(10).fill(502))
     expect(upstream.journal).toHaveLength(1)
     expect(await storedRows(server, token)).toEqual([])
+  })
+
+  it.each(['a whole reply', 'a stream'])('is replayed byte for byte when it has many megabytes: %s', async (form) => {
+    const { server, upstream, token, once: send } = await staged(ownStage)
+    const words = 'ten bytes '.repeat(300_000)
+    const chunk = (choice: object) =>
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, ...choice }] })}\n\n`
+    const pieces = Array.from({ length: 300 }, (_, at) =>
+      chunk({ delta: { content: words.slice(at * 10_000, (at + 1) * 10_000) } }),
+    )
+    const events = [...pieces, chunk({ delta: {}, finish_reason: 'stop' }), 'data: [DONE]\n\n']
+    const isStream = form === 'a stream'
+    upstream.program(
+      model,
+      isStream ? { bytes: events.join(''), contentType: 'text/event-stream' } : { body: completion({ padding: words }) },
+    )
+    const answers = [await send(chat({ stream: isStream }), 'large'), await send(chat({ stream: isStream }), 'large')]
+    const [first, second] = answers
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect(first?.text.length).toBeGreaterThan(words.length)
+    expect(second?.text === first?.text).toBe(true)
+    expect(second?.headers.get('idempotent-replayed')).toBe('true')
+    expect(upstream.journal).toHaveLength(1)
+    expect(await charges(server)).toBe(1)
+    const [row] = await storedRows(server, token)
+    expect(row).toMatchObject({ state: 'done', body_sealed: '', bytes: Buffer.byteLength(first?.text ?? '') })
+
+    // What neither the key nor the stream refers to any more is deleted.
+    const stored = () => server.app.db.selectFrom('reply_pieces').select('request_id').execute()
+    await server.app.replyPieces.purge()
+    expect((await stored()).length).toBeGreaterThan(0)
+    for (const table of ['idempotent_requests', 'resumable_replies'] as const) await server.app.db.deleteFrom(table).execute()
+    await server.app.replyPieces.purge()
+    expect(await stored()).toEqual([])
   })
 
   it('delivers a reply that is too large to store only once; others get 409 with advice, and no second charge', async () => {

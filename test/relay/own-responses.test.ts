@@ -309,6 +309,61 @@ anyDatabase('responses of channels that store none', (fresh, kind) => {
     expect(await rows(server)).toEqual([])
   })
 
+  it('exist once they are charged: one whose node died before its charge is unknown', async () => {
+    const { url } = await claudeUpstream()
+    const { server, token } = await stage(kind, url, { channel })
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const { id } = await client.responses.create({ model: claude, input: 'Hi' })
+    const [row] = await rows(server)
+    const charged = await server.app.localResponses.find({ userId: row?.user_id ?? 0, id })
+    if (!charged) throw new Error('It is stored')
+    expect(await settledCharges(server)).toHaveLength(1)
+
+    const [uncharged, known] = [`resp_${'1'.repeat(17)}${'a'.repeat(12)}`, `resp_${'2'.repeat(17)}${'b'.repeat(12)}`]
+    await server.app.localResponses.keep({ ...charged, id: uncharged, thread: uncharged, requestId: 'a request that died' })
+    await server.app.localResponses.keep({ ...charged, id: known, thread: known })
+    await expect(client.responses.retrieve(uncharged)).rejects.toMatchObject({ status: 404 })
+    await expect(client.responses.create({ model: claude, input: 'On', previous_response_id: uncharged })).rejects.toMatchObject({
+      status: 404,
+    })
+    expect((await client.responses.retrieve(known)).output_text).toBe('Answer 1.')
+  })
+
+  it('in the background have not failed when their node died after the charge, and have when it died before', async () => {
+    const { url } = await claudeUpstream()
+    const { server, token } = await stage(kind, url, { channel })
+    const client = new OpenAI({ apiKey: token.key, baseURL: `${server.url}/v1`, maxRetries: 0 })
+    const { id } = await client.responses.create({ model: claude, input: 'Hi' })
+    const { localResponses, db } = server.app
+    const [row] = await rows(server)
+    const charged = await localResponses.find({ userId: row?.user_id ?? 0, id })
+    if (!charged) throw new Error('It is stored')
+
+    // As a node leaves them that dies behind the charge, and before it.
+    const begun = { ...charged, isBackground: true, response: { ...charged.response, status: 'in_progress', output: [] } }
+    const ids = { paid: `resp_${'3'.repeat(17)}${'c'.repeat(12)}`, unpaid: `resp_${'4'.repeat(17)}${'d'.repeat(12)}` }
+    for (const [name, own] of Object.entries(ids)) {
+      const requestId = name === 'paid' ? charged.requestId : 'a request that died'
+      await localResponses.keep({ ...begun, id: own, thread: own, requestId })
+      await localResponses.keepEnd({ ...charged, id: own, requestId })
+    }
+    expect((await client.responses.retrieve(ids.paid)).status).toBe('in_progress')
+    const asDead = { node: 'gone', lease_until: 1 }
+    await db.updateTable('own_responses').set(asDead).where('response_id', 'in', Object.values(ids)).execute()
+    for (const afterJob of [false, true]) {
+      if (afterJob) await localResponses.endLost()
+      const paid = await client.responses.retrieve(ids.paid)
+      expect([paid.status, paid.output_text]).toEqual(['completed', 'Answer 1.'])
+      const unpaid = await client.responses.retrieve(ids.unpaid)
+      expect([unpaid.status, unpaid.output, unpaid.error?.code]).toEqual(['failed', [], 'server_error'])
+    }
+    const events: string[] = []
+    for await (const event of await client.responses.retrieve(ids.paid, { stream: true })) events.push(event.type)
+    expect(events.at(-1)).toBe('response.completed')
+    const next = await client.responses.create({ model: claude, input: 'On', previous_response_id: ids.paid })
+    expect(next.output_text).toBe('Answer 2.')
+  })
+
   it('after kill -9, one in the background has failed, is charged at most once, and no hold is left', async () => {
     const { url, open } = await claudeUpstream({ hold: new Promise(() => {}) })
     const database = await fresh()

@@ -277,9 +277,9 @@ it('a stream is resumed on another node, also after the end of the first', { tim
   const other = await serverOfTest('postgres', { database: server.database })
   const first = await cutOff({ server, key: token.key }, streams.chat)
   await vi.waitFor(async () => {
-    const rows = await server.app.db.selectFrom('resumable_events').selectAll().execute()
+    const rows = await server.app.db.selectFrom('reply_pieces').selectAll().execute()
     expect(rows).toHaveLength(1)
-    expect(rows[0]?.events_sealed).toMatch(/^v1\./)
+    expect(rows[0]?.sealed).toMatch(/^v1\./)
   })
   const resumed = post(other, token.key, streams.chat.body, streams.chat.path, { headers: { 'last-event-id': first.id } })
   vendor.open()

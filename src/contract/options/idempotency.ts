@@ -18,7 +18,7 @@ export const idempotency = section(
       label: { zh: '保存时长', en: 'Retention' },
     }),
     'idempotency.reply_kilobytes': option({
-      ...integer(1024, { min: 1, max: 16_384, unit: units.kilobytes }),
+      ...integer(20_480, { min: 1, max: 65_536, unit: units.kilobytes }),
       label: { zh: '单个回复上限', en: 'Maximum response size' },
       help: {
         zh: '更大的回复照常返回，但不保存；以同一个键重试会得到 409。',

@@ -34,6 +34,7 @@ import { Calibration } from '../gateway/relay/admission/token-estimate.ts'
 import { LocalResponses } from '../gateway/relay/conversations/local-responses.ts'
 import { UpstreamResponses } from '../gateway/relay/conversations/upstream-responses.ts'
 import { IdempotentRequests } from '../gateway/relay/replies/idempotent-requests.ts'
+import { ReplyPieces } from '../gateway/relay/replies/reply-pieces.ts'
 import { ResumableReplies } from '../gateway/relay/replies/resumable-replies.ts'
 import { removeOldReplies, UndeliveredReplies } from '../gateway/relay/replies/undelivered-replies.ts'
 import { SealedStates } from '../gateway/relay/response/sealed-states.ts'
@@ -294,6 +295,7 @@ async function openRelay(
 ) {
   await removeOldReplies(core)
   const deadlines = new Deadlines(replaced.active)
+  const pieces = new ReplyPieces(core)
   const undelivered = opened.adopt(new UndeliveredReplies(core, ledger), (replies) => replies.close())
   return {
     deadlines,
@@ -309,12 +311,13 @@ async function openRelay(
     pendingResponses: new PendingResponses(core, ledger),
     backgroundRuns: new BackgroundRuns(),
     idempotentRequests: opened.adopt(
-      new IdempotentRequests(core, ledger, (requestId) => undelivered.has(requestId)),
+      new IdempotentRequests(core, { ledger, pieces, isKept: (requestId) => undelivered.has(requestId) }),
       (requests) => requests.close(),
     ),
     keyedCalls: new Map(),
     undelivered,
-    resumableReplies: opened.adopt(new ResumableReplies(core, deadlines), (replies) => replies.close()),
+    replyPieces: pieces,
+    resumableReplies: opened.adopt(new ResumableReplies(core, deadlines, pieces), (replies) => replies.close()),
   }
 }
 

@@ -29,7 +29,7 @@ const leftOut: ReadonlySet<string> = new Set([
   'ledger_journal',
   'last_backup',
   'resumable_replies',
-  'resumable_events',
+  'reply_pieces',
 ])
 const pageSize = 1000
 /** Greatest number of parameters of one statement, below the limit of either database. */

@@ -55,7 +55,7 @@ export interface Tables {
   /** Each time that another version began to run, in unix seconds. */
   deployments: { number: number; version: string; at: number }
   resumable_replies: ResumableRepliesTable
-  resumable_events: { request_id: string; first: number; last: number; events_sealed: string; bytes: number }
+  reply_pieces: { request_id: string; first: number; last: number; sealed: string; bytes: number }
   price_data: PriceDataTable
   imports: ImportsTable
   imported_rows: ImportedRowsTable

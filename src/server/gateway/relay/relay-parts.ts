@@ -6,6 +6,7 @@ import type { Calibration } from './admission/token-estimate.ts'
 import type { ConversationParts } from './conversations/history.ts'
 import type { GatewayParts } from './gateway-parts.ts'
 import type { IdempotentRequests, KeyedCalls } from './replies/idempotent-requests.ts'
+import type { ReplyPieces } from './replies/reply-pieces.ts'
 import type { ResumableReplies } from './replies/resumable-replies.ts'
 import type { UndeliveredReplies } from './replies/undelivered-replies.ts'
 import type { SealedStates } from './response/sealed-states.ts'
@@ -29,4 +30,5 @@ export interface RelayParts extends GatewayParts, ConversationParts {
   readonly keyedCalls: KeyedCalls
   readonly undelivered: UndeliveredReplies
   readonly resumableReplies: ResumableReplies
+  readonly replyPieces: ReplyPieces
 }

@@ -142,9 +142,10 @@ export const jobs: readonly Job[] = [
     on: 'one-node',
     everyMs: () => 15 * minute,
     deadlineMs: minute,
-    async run({ idempotentRequests, resumableReplies }) {
+    async run({ idempotentRequests, resumableReplies, replyPieces }) {
       await idempotentRequests.purge()
       await resumableReplies.purge()
+      await replyPieces.purge()
       return 'purged'
     },
   },

@@ -112,7 +112,8 @@ function beginSettling(
   learnCost(app, request, ending, charge)
   app.traffic.used(channel, charge.rollup.tokens - request.inputTokens)
   noteCharge(request.call.notes, charge, ending.usage)
-  const settled = app.ledger.settle(request.hold, charge)
+  const placed = attempt.response?.placed
+  const settled = placed ? placed.then(() => app.ledger.settle(request.hold, charge)) : app.ledger.settle(request.hold, charge)
   if (!attempt.response) return { charge, settled }
   return { charge, settled: noteSettled(app, attempt, charge.rollup.tokens, settled) }
 }

@@ -220,6 +220,7 @@ export class ClientExchange {
   resumeBy(reply: Resumable): void {
     this.#reframing = reply
     this.#resumable = reply
+    this.#recorder?.countOnly()
   }
 
   /** Whether the answer can be followed by others, and so goes on without the client's connection, which is closed. */

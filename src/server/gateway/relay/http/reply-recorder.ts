@@ -1,9 +1,12 @@
-/** A complete reply that can be sent again. */
-export interface RecordedReply {
-  /** The request that it was made for. */
-  readonly requestId: string
+export interface ReplyHead {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+}
+
+/** A complete reply that can be sent again. */
+export interface RecordedReply extends ReplyHead {
+  /** The request that it was made for. */
+  readonly requestId: string
   readonly body: Buffer
 }
 
@@ -16,6 +19,7 @@ export class ReplyRecorder {
   #pieces: Buffer[] = []
   #size = 0
   #isComplete = false
+  #isStoredElsewhere = false
 
   constructor(requestId: string, bytesMax: number) {
     this.#requestId = requestId
@@ -29,8 +33,13 @@ export class ReplyRecorder {
 
   add(piece: Buffer): void {
     this.#size += piece.length
-    if (this.isTooLarge) this.#pieces = []
+    if (this.isTooLarge || this.#isStoredElsewhere) this.#pieces = []
     else this.#pieces.push(piece)
+  }
+
+  /** Another part stores the bytes of the reply: this one only counts them. */
+  countOnly(): void {
+    this.#isStoredElsewhere = true
   }
 
   /** Marks the reply as complete. A reply that ends otherwise, as with an error event in a stream, stays incomplete. */
@@ -46,13 +55,17 @@ export class ReplyRecorder {
     return this.#size > this.#bytesMax
   }
 
-  get status(): number {
-    return this.#status
+  get head(): ReplyHead {
+    return { status: this.#status, headers: this.#headers }
   }
 
-  /** The recorded reply; undefined when it is incomplete or too large. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** The recorded reply; undefined when it is incomplete, too large, or stored elsewhere. */
   get reply(): RecordedReply | undefined {
-    if (!this.#isComplete || this.isTooLarge) return undefined
+    if (!this.#isComplete || this.isTooLarge || this.#isStoredElsewhere) return undefined
     return { requestId: this.#requestId, status: this.#status, headers: this.#headers, body: Buffer.concat(this.#pieces) }
   }
 }

@@ -173,9 +173,10 @@ function keepOrFree(
   request: KeyedRequest,
   recorder: ReplyRecorder,
 ): Promise<void> {
-  if (!recorder.isComplete || !isFinal(recorder.status)) return idempotentRequests.free(request)
-  const { reply } = recorder
-  return reply ? idempotentRequests.store(request, reply) : idempotentRequests.markUnavailable(request)
+  if (!recorder.isComplete || !isFinal(recorder.head.status)) return idempotentRequests.free(request)
+  const { reply, head, size, isTooLarge } = recorder
+  if (isTooLarge) return idempotentRequests.markUnavailable(request)
+  return reply ? idempotentRequests.store(request, reply) : idempotentRequests.storeStream(request, head, size)
 }
 
 /** Whether a repeat would get the same reply: a success, or an error that depends on the request alone. */

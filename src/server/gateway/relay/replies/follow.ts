@@ -31,13 +31,14 @@ async function follow(app: FollowParts, call: ClientExchange, found: StoredReply
   call.setHeader('x-sluice-original-request-id', found.requestId)
   let number = after
   for (;;) {
-    const { text, last, state } = await progress(app, found, number)
+    const { text, last, state, isBehind } = await progress(app, found, number)
     number = last
     if (state === 'cut' && text === '' && !call.isCommitted) fail('resume_cut')
     if (!call.isCommitted) call.begin(eventStreamHeaders, heartbeat)
     await writePaced(app, call, text)
     if (call.isDisconnected) return
     if (call.isAborted) fail('server_stopping')
+    if (isBehind) continue
     if (state === 'cut') fail('resume_cut')
     if (state === 'done') return call.end('')
     await somethingNew(app, call, found.requestId, number)
@@ -49,6 +50,8 @@ interface Progress {
   readonly text: string
   readonly last: number
   readonly state: ReplyState
+  /** The store may have more of it. */
+  readonly isBehind: boolean
 }
 
 async function progress({ resumableReplies }: FollowParts, found: StoredReply, number: number): Promise<Progress> {
@@ -57,14 +60,13 @@ async function progress({ resumableReplies }: FollowParts, found: StoredReply, n
     const { state, count: last } = live
     const recent = live.after(number)
     const isHere = number >= last || (recent[0]?.first ?? last + 1) <= number + 1
-    const older = isHere ? [] : await resumableReplies.eventsAfter(found.requestId, number)
-    const before = older.filter(({ last: end }) => end < (recent[0]?.first ?? Number.POSITIVE_INFINITY))
-    return { text: textAfter([...before, ...recent], number), last: Math.max(number, last), state }
+    if (isHere) return { text: textAfter(recent, number), last: Math.max(number, last), state, isBehind: false }
   }
   // Read before the events: if the answer is over by then, all of them are stored.
-  const now = await resumableReplies.find(found.requestId, found)
+  const state = live ? 'running' : ((await resumableReplies.find(found.requestId, found))?.state ?? 'cut')
   const events = await resumableReplies.eventsAfter(found.requestId, number)
-  return { text: textAfter(events, number), last: events.at(-1)?.last ?? number, state: now?.state ?? 'cut' }
+  const last = events.at(-1)?.last ?? number
+  return { text: textAfter(events, number), last, state, isBehind: events.length > 0 }
 }
 
 /** Resolves when there may be more events, or the caller has left. */

@@ -4,7 +4,8 @@ import { background } from '../../../base/lib/log/logger.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import { type Core, isOnlyNode } from '../../../base/options/core.ts'
 import type { CallLedger } from '../../../money/ledger/ledger.ts'
-import type { RecordedReply } from '../http/reply-recorder.ts'
+import type { RecordedReply, ReplyHead } from '../http/reply-recorder.ts'
+import type { ReplyPieces } from './reply-pieces.ts'
 
 /** A key belongs to one token of one user; token id 0 is the playground. */
 interface KeySlot {
@@ -36,6 +37,8 @@ const leaseSeconds = 60
 const renewalMs = 20_000
 const hourSeconds = 60 * 60
 const readAtOnce = 500
+/** A larger body is stored in pieces of this size, beside its row. */
+const pieceBytes = 1024 * 1024
 
 interface StoredReply {
   readonly user_id: number
@@ -51,7 +54,8 @@ interface StoredReply {
  */
 export class IdempotentRequests {
   readonly #core: Core
-  readonly #ledger: CallLedger
+  readonly #ledger: Pick<CallLedger, 'charged'>
+  readonly #pieces: ReplyPieces
   /** Whether this process has the undelivered reply to a request, which the next request with the key gets. */
   readonly #isKept: (requestId: string) => boolean
   /** Requests of this process that run under a key, by request id. */
@@ -59,10 +63,18 @@ export class IdempotentRequests {
   readonly #renewal: NodeJS.Timeout
   readonly #cleanup: ExcessCleanup<StoredReply>
 
-  constructor(core: Core, ledger: CallLedger, isKept: (requestId: string) => boolean) {
+  constructor(
+    core: Core,
+    {
+      ledger,
+      pieces,
+      isKept,
+    }: { ledger: Pick<CallLedger, 'charged'>; pieces: ReplyPieces; isKept: (requestId: string) => boolean },
+  ) {
     this.#core = core
     this.#ledger = ledger
-    this.#cleanup = new ExcessCleanup(storedReplies(core))
+    this.#pieces = pieces
+    this.#cleanup = new ExcessCleanup(storedReplies(core, pieces))
     this.#isKept = isKept
     this.#renewal = setInterval(() => background(core.logger, 'renew the leases of keys', this.#renew()), renewalMs).unref()
   }
@@ -79,7 +91,10 @@ export class IdempotentRequests {
       if (row.fingerprint !== request.fingerprint) fail('idempotency_key_reused')
       if (row.state === 'unavailable') fail('idempotency_reply_unavailable')
       if (row.state === 'done') {
-        const body = this.#core.secrets.openBytes(row.body_sealed, placeOf(request, row.request_id))
+        const body =
+          row.body_sealed === ''
+            ? await this.#joined(row.request_id, row.bytes)
+            : this.#core.secrets.openBytes(row.body_sealed, placeOf(request, row.request_id))
         // Written by `store` only.
         const headers = JSON.parse(row.headers) as Record<string, string>
         return { requestId: row.request_id, status: row.status, headers, body }
@@ -102,6 +117,28 @@ export class IdempotentRequests {
 
   /** Stores the reply, which later requests with the key get. */
   async store(request: KeyedRequest, { status, headers, body }: RecordedReply): Promise<void> {
+    const head = { status, headers }
+    if (body.length <= pieceBytes) {
+      const sealed = this.#core.secrets.sealBytes(body, placeOf(request, request.requestId))
+      return this.#endWith(request, head, { bytes: body.length, body_sealed: sealed })
+    }
+    for (let at = 0; at * pieceBytes < body.length; at++) {
+      const bytes = body.subarray(at * pieceBytes, (at + 1) * pieceBytes)
+      await this.#pieces.write([{ requestId: request.requestId, first: at, last: at, bytes }])
+    }
+    return this.#endWith(request, head, { bytes: body.length, body_sealed: '' })
+  }
+
+  /** The reply is a stream whose events are stored already: later requests with the key get it from there. */
+  async storeStream(request: KeyedRequest, head: ReplyHead, bytes: number): Promise<void> {
+    await this.#endWith(request, head, { bytes, body_sealed: '' })
+  }
+
+  async #endWith(
+    request: KeyedRequest,
+    { status, headers }: ReplyHead,
+    body: { readonly bytes: number; readonly body_sealed: string },
+  ): Promise<void> {
     this.#running.delete(request.requestId)
     await this.#core.db
       .updateTable('idempotent_requests')
@@ -110,12 +147,25 @@ export class IdempotentRequests {
         lease_until: 0,
         status,
         headers: JSON.stringify(headers),
-        body_sealed: this.#core.secrets.sealBytes(body, placeOf(request, request.requestId)),
-        bytes: body.length,
+        ...body,
       })
       .where((made) => made.and({ ...keyOf(request), request_id: request.requestId, state: 'running' }))
       .execute()
-    this.#cleanup.noteWritten(body.length)
+    this.#cleanup.noteWritten(body.bytes)
+  }
+
+  /** The body of a reply that is stored in pieces. Throws `idempotency_reply_unavailable` when some are missing. */
+  async #joined(requestId: string, bytes: number): Promise<Buffer> {
+    const found: Buffer[] = []
+    let last = -1
+    for (;;) {
+      const pieces = await this.#pieces.after(requestId, last, 8)
+      if (pieces.length === 0) break
+      found.push(...pieces.map((piece) => piece.bytes))
+      last = pieces.at(-1)?.last ?? last
+    }
+    const body = Buffer.concat(found)
+    return body.length === bytes ? body : fail('idempotency_reply_unavailable')
   }
 
   /** The request was charged and its reply cannot be stored: later requests with the key get an error that says so. */
@@ -248,7 +298,7 @@ export class IdempotentRequests {
   }
 }
 
-function storedReplies(core: Core): Store<StoredReply> {
+function storedReplies(core: Core, pieces: ReplyPieces): Store<StoredReply> {
   return {
     title: 'delete the oldest stored replies',
     logger: core.logger,
@@ -275,6 +325,7 @@ function storedReplies(core: Core): Store<StoredReply> {
           .where((made) => made.and(row))
           .execute()
       }
+      await pieces.purge()
     },
   }
 }

@@ -4,6 +4,7 @@ import { seconds } from '../../../base/lib/time/clock.ts'
 import type { Deadline, Deadlines } from '../../../base/lib/time/timer-wheel.ts'
 import { type Core, isOnlyNode } from '../../../base/options/core.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
+import type { ReplyPieces } from './reply-pieces.ts'
 import { type Events, type Owner, type ReplyState, ResumableReply } from './resumable-reply.ts'
 
 /** A reply that the store knows: of this node or another one. */
@@ -25,6 +26,8 @@ interface Running {
   readonly call: ClientExchange
   readonly reply: ResumableReply
   readonly grace: Deadline
+  /** Its row is in the database. */
+  hasRow: boolean
 }
 
 const storeEveryMs = 1000
@@ -39,13 +42,16 @@ const memoryBytesMax = 64 * 1024 * 1024
 export class ResumableReplies {
   readonly #core: Core
   readonly #deadlines: Deadlines
+  readonly #pieces: ReplyPieces
   readonly #running = new Map<string, Running>()
   readonly #timer: NodeJS.Timeout
   #storing: Promise<void> = Promise.resolve()
+  #beginning: Promise<void> = Promise.resolve()
 
-  constructor(core: Core, deadlines: Deadlines) {
+  constructor(core: Core, deadlines: Deadlines, pieces: ReplyPieces) {
     this.#core = core
     this.#deadlines = deadlines
+    this.#pieces = pieces
     this.#timer = setInterval(() => background(core.logger, 'store resumable replies', this.store()), storeEveryMs).unref()
   }
 
@@ -56,9 +62,9 @@ export class ResumableReplies {
     const reply = new ResumableReply({ ...own, onFollowers: () => this.#watch(call.id) })
     const grace = this.#deadlines.after(0, () => this.#giveUp(call.id))
     this.#deadlines.cancel(grace)
-    this.#running.set(call.id, { call, reply, grace })
+    this.#running.set(call.id, { call, reply, grace, hasRow: false })
     call.resumeBy(reply)
-    background(this.#core.logger, 'store a resumable reply', this.#begin(reply))
+    background(this.#core.logger, 'store a resumable reply', this.#begin())
   }
 
   /** The reply of a call of this node that runs or has just ended. */
@@ -181,18 +187,10 @@ export class ResumableReplies {
     return row && this.find(row.request_id, { userId, tokenId })
   }
 
-  /** The stored events after this number. */
+  /** The next stored events after this number; none when there are no more. */
   async eventsAfter(requestId: string, number: number): Promise<Events[]> {
-    const rows = await this.#core.db
-      .selectFrom('resumable_events')
-      .select(['first', 'last', 'events_sealed'])
-      .where('request_id', '=', requestId)
-      .where('last', '>', number)
-      .orderBy('first')
-      .execute()
-    return rows.map(({ first, last, events_sealed: sealed }) => {
-      return { first, last, text: this.#core.secrets.openBytes(sealed, placeOf(requestId, first)).toString('latin1') }
-    })
+    const pieces = await this.#pieces.after(requestId, number, piecesAtOnce)
+    return pieces.map(({ first, last, bytes }) => ({ first, last, text: bytes.toString('latin1') }))
   }
 
   /** Stops a running answer: it is charged for what it has. On another node within about a second. */
@@ -207,14 +205,19 @@ export class ResumableReplies {
   async purge(): Promise<void> {
     const now = seconds(this.#core.now())
     const { db } = this.#core
-    const over = db.selectFrom('resumable_replies').select('request_id').where('expires_at', '<=', now)
-    await db.deleteFrom('resumable_events').where('request_id', 'in', over).execute()
     await db.deleteFrom('resumable_replies').where('expires_at', '<=', now).execute()
   }
 
   /** Writes what is new of all running replies, one after another call. */
   store(): Promise<void> {
-    this.#storing = this.#storing.catch(() => {}).then(() => this.#store())
+    this.#storing = this.#storing
+      .catch(() => {})
+      .then(() =>
+        this.#store().catch((error: unknown) => {
+          this.#endExcess()
+          throw error
+        }),
+      )
     return this.#storing
   }
 
@@ -223,51 +226,47 @@ export class ResumableReplies {
     await this.store().catch(() => {})
   }
 
-  async #begin({ facts }: ResumableReply): Promise<void> {
-    const { requestId, userId, tokenId, fingerprint, model } = facts
+  /** Writes the rows of replies that have none: those that begin during a write are written together by the next. */
+  #begin(): Promise<void> {
+    this.#beginning = this.#beginning.catch(() => {}).then(() => this.#insertRows())
+    return this.#beginning
+  }
+
+  async #insertRows(): Promise<void> {
     const now = seconds(this.#core.now())
-    const row = { request_id: requestId, user_id: userId, token_id: tokenId, fingerprint, model, node: this.#core.node }
-    await this.#core.db
-      .insertInto('resumable_replies')
-      .values({
-        ...row,
-        ...{ response_id: '', state: 'running', is_left: 0, is_cancelled: 0, lease_until: now + leaseSeconds },
-        ...{ created_at: now, expires_at: now + this.#keptSeconds },
+    const begun = [...this.#running.values()].filter(({ hasRow }) => !hasRow)
+    for (let from = 0; from < begun.length; from += rowsAtOnce) {
+      const some = begun.slice(from, from + rowsAtOnce)
+      const rows = some.map(({ reply: { facts } }) => {
+        const { requestId, userId, tokenId, fingerprint, model } = facts
+        return {
+          ...{ request_id: requestId, user_id: userId, token_id: tokenId, fingerprint, model, node: this.#core.node },
+          ...{ response_id: '', state: 'running', is_left: 0, is_cancelled: 0, lease_until: now + leaseSeconds },
+          ...{ created_at: now, expires_at: now + this.#keptSeconds },
+        }
       })
-      .execute()
+      // A repeat after an error of unknown outcome may find them written.
+      const insert = this.#core.db.insertInto('resumable_replies').values(rows)
+      await insert.onConflict((conflict) => conflict.column('request_id').doNothing()).execute()
+      for (const running of some) running.hasRow = true
+    }
   }
 
   async #store(): Promise<void> {
     if (this.#running.size === 0) return
-    const { db, secrets, now } = this.#core
-    const at = seconds(now())
+    // A piece without the row of its reply would be deleted.
+    await this.#begin()
+    const at = seconds(this.#core.now())
     const expires_at = at + this.#keptSeconds
-    const fresh = [...this.#running.values()].flatMap(({ reply }) => {
-      const events = reply.unstored
+    const fresh = [...this.#running.values()].flatMap(({ reply, hasRow }) => {
+      const events = hasRow ? reply.unstored : []
       const [first, last] = [events[0]?.first, events.at(-1)?.last]
       if (first === undefined || last === undefined) return []
-      const text = events.map((each) => each.text).join('')
-      const { requestId: request_id } = reply.facts
-      const events_sealed = secrets.sealBytes(Buffer.from(text, 'latin1'), placeOf(request_id, first))
-      return [{ reply, last, row: { request_id, first, last, events_sealed, bytes: text.length } }]
+      const bytes = Buffer.from(events.map(({ text }) => text).join(''), 'latin1')
+      return [{ reply, piece: { requestId: reply.facts.requestId, first, last, bytes } }]
     })
-    for (let from = 0; from < fresh.length; from += rowsAtOnce) {
-      const some = fresh.slice(from, from + rowsAtOnce)
-      const rows = some.map(({ row }) => row)
-      // A repeat after an error may find the first of them written.
-      await db
-        .insertInto('resumable_events')
-        .values(rows)
-        .onConflict((conflict) =>
-          conflict.columns(['request_id', 'first']).doUpdateSet((row) => ({
-            last: row.ref('excluded.last'),
-            events_sealed: row.ref('excluded.events_sealed'),
-            bytes: row.ref('excluded.bytes'),
-          })),
-        )
-        .execute()
-      for (const { reply, last } of some) reply.noteStored(last)
-    }
+    await this.#pieces.write(fresh.map(({ piece }) => piece))
+    for (const { reply, piece } of fresh) reply.noteStored(piece.last)
     await this.#renew(at, expires_at)
     this.#forget()
   }
@@ -290,14 +289,30 @@ export class ResumableReplies {
 
   /** Keeps the events in memory within a bound: the stored ones are read from the database then. */
   #forget(): void {
-    let bytes = 0
-    for (const { reply } of this.#running.values()) bytes += reply.bytes
+    let bytes = this.#memoryBytes
     for (const { reply } of this.#running.values()) {
       if (bytes <= memoryBytesMax) return
       bytes -= reply.bytes
       reply.forget()
       bytes += reply.bytes
     }
+  }
+
+  /** While the database is away nothing can be forgotten: beyond the bound, those that nobody follows are ended. */
+  #endExcess(): void {
+    let bytes = this.#memoryBytes
+    for (const { reply, call } of this.#running.values()) {
+      if (bytes <= memoryBytesMax) return
+      if (reply.isFollowed) continue
+      bytes -= reply.bytes
+      call.leave()
+    }
+  }
+
+  get #memoryBytes(): number {
+    let bytes = 0
+    for (const { reply } of this.#running.values()) bytes += reply.bytes
+    return bytes
   }
 
   #watch(requestId: string): void {
@@ -326,12 +341,9 @@ export class ResumableReplies {
 /** A retry that names itself one comes within this time. */
 const leftSecondsMax = 900
 const rowsAtOnce = 200
+const piecesAtOnce = 50
 const listedMax = 100
 
 function isOf(owner: Owner, { userId, tokenId }: Partial<Owner>): boolean {
   return (userId === undefined || owner.userId === userId) && (tokenId === undefined || owner.tokenId === tokenId)
-}
-
-function placeOf(requestId: string, first: number) {
-  return { table: 'resumable_events', column: 'events_sealed', row: `${requestId} ${first}` }
 }

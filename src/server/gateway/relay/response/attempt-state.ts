@@ -42,4 +42,6 @@ export interface NotedResponse {
   readonly items: string[]
   /** Resolves when the row of a background response is durable; absent for a response that ends with its answer. */
   readonly written?: Promise<void>
+  /** Resolves when it is durable, or too late, where the response lies: the charge waits for it. Never rejects. */
+  readonly placed?: Promise<void>
 }

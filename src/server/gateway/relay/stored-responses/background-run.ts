@@ -2,13 +2,8 @@ import { background, type Logger } from '../../../base/lib/log/logger.ts'
 import type { Deadline, Deadlines } from '../../../base/lib/time/timer-wheel.ts'
 import type { StoredError, StoredForm } from '../../protocols/stored-form.ts'
 import { type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
-import {
-  formOf,
-  type LocalResponse,
-  type LocalResponses,
-  type NumberedEvent,
-  type Owned,
-} from '../conversations/local-responses.ts'
+import { formOf, type LocalResponse, type NumberedEvent, type Owned } from '../conversations/local-response.ts'
+import type { LocalResponses } from '../conversations/local-responses.ts'
 import { ClientExchange } from '../http/client-exchange.ts'
 import { DetachedRequest } from '../http/detached-request.ts'
 import { FrameAnswer } from '../http/frame-answer.ts'

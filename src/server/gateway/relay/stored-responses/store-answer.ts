@@ -12,7 +12,7 @@ import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { Billed } from '../charge/billed.ts'
 import { boundOf } from '../charge/settlement.ts'
 import type { ConversationParts } from '../conversations/history.ts'
-import type { LocalResponse } from '../conversations/local-responses.ts'
+import type { LocalResponse } from '../conversations/local-response.ts'
 import { cancelResponse, itemIdsIn, keptMessage, type UpstreamResponse } from '../conversations/upstream-responses.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import type { ResponseAdapter, StreamObserver } from '../response/adapter.ts'
@@ -33,22 +33,23 @@ export function storeAnswer(
   reply: { whole: Buffer } | { last: string },
 ): Promise<void> | undefined {
   const own = answerToStore(attempt, reply)
-  return own && keep(app, attempt, own)
+  if (!own) return undefined
+  const { localResponses } = app
+  return inTime(app, attempt.request, own.isBackground ? localResponses.keepEnd(own) : localResponses.keep(own))
 }
 
 /** A charge does not wait longer for its response. */
 const storeMaxMs = 3000
 
-async function keep(
-  { localResponses, logger }: Pick<GatewayParts, 'logger'> & Pick<ConversationParts, 'localResponses'>,
-  { request }: AttemptState,
-  own: LocalResponse,
+async function inTime(
+  { logger }: Pick<GatewayParts, 'logger'>,
+  { call }: AdmittedRequest,
+  storing: Promise<void>,
 ): Promise<void> {
   try {
-    const storing = own.isBackground ? localResponses.keepEnd(own) : localResponses.keep(own)
     await withActiveTimeout(storeMaxMs, storing, () => fail('database_unavailable'))
   } catch (error) {
-    logger.error({ error, request: request.call.id }, 'a response could not be kept')
+    logger.error({ error, request: call.id }, 'a response could not be stored before its charge')
   }
 }
 
@@ -93,7 +94,7 @@ function lastResponse(format: CallerFormat, events: string): JsonObject | undefi
  * the caller disconnects or this process dies.
  */
 export function notingAdapter(
-  app: Pick<GatewayParts, 'budgets'> &
+  app: Pick<GatewayParts, 'budgets' | 'logger'> &
     Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
   attempt: AttemptState,
   adapter: ResponseAdapter,
@@ -168,7 +169,8 @@ export async function noteSettled(
   const keeping = app.upstreamResponses.keep(kept).catch((error: unknown) => {
     app.logger.error({ error, request: hold.requestId }, 'where a response lies could not be written down')
   })
-  await Promise.all([settled, keeping])
+  // A place that is stored already only gets its tokens now.
+  await (response.placed ? settled : Promise.all([settled, keeping]))
   if (!response.written) return
   await response.written.catch(() => {})
   background(app.logger, 'close a charged response', app.pendingResponses.close(hold.requestId))
@@ -194,7 +196,7 @@ export function keptOf({ response, request, channel }: Keeper, tokens: number): 
 }
 
 function note(
-  app: Pick<GatewayParts, 'budgets'> &
+  app: Pick<GatewayParts, 'budgets' | 'logger'> &
     Pick<ConversationParts, 'upstreamResponses'> & { readonly pendingResponses: PendingResponses },
   attempt: AttemptState,
   answer: JsonObject | undefined,
@@ -206,6 +208,8 @@ function note(
   const items = itemIdsIn(answer.output)
   if (request.body.json.background !== true || !formats[request.format.format].stored?.isRunning(answer)) {
     attempt.response = { id, name, items }
+    const kept = keptOf(attempt, request.inputTokens)
+    if (kept) attempt.response = { id, name, items, placed: inTime(app, request, app.upstreamResponses.keep(kept)) }
     return
   }
   const { call, caller, facts, group, price, hold, inputTokens } = request
