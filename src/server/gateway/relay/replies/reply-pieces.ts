@@ -5,7 +5,7 @@ import type { Core } from '../../../base/options/core.ts'
  * A piece of a stored reply: the events `first` to `last` of a stream, which number from 1, or one part of a whole body, which number
  * from 0.
  */
-export interface ReplyPiece {
+interface ReplyPiece {
   readonly requestId: string
   readonly first: number
   readonly last: number
