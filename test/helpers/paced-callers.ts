@@ -21,14 +21,17 @@ interface PacedCallers {
   stop(): Promise<void>
 }
 
-/** Sends requests at a rate, whether or not earlier ones have been answered, until it is stopped. One of `streamOneIn` is a stream. */
+/**
+ * Sends requests at a rate, whether or not earlier ones have been answered, until it is stopped. One of `streamOneIn` is a stream. Several
+ * urls are as a name with several addresses: each call begins with another, and goes to the next where no connection is made.
+ */
 export function startPacedCallers({
   url,
   key,
   perSecond,
   streamOneIn = 2,
 }: {
-  url: string
+  url: string | readonly string[]
   key: string
   perSecond: number
   streamOneIn?: number
@@ -38,13 +41,11 @@ export function startPacedCallers({
   const running = new Set<Promise<void>>()
   let longestMs = 0
   let isOver = false
-  const one = async (isStream: boolean) => {
+  const addresses = [url].flat()
+  const one = async (isStream: boolean, from: number) => {
     const startedMs = performance.now()
-    const answer = await ask({ url }, key, chat({ stream: isStream })).catch((error: Error) => ({
-      status: 0,
-      text: String(error.cause ?? error),
-      headers: new Headers(),
-    }))
+    const order = addresses.map((_, at) => addresses[(from + at) % addresses.length] ?? '')
+    const answer = await askFirst(order, key, isStream)
     longestMs = Math.max(longestMs, performance.now() - startedMs)
     const isWhole = answer.status === 200 && answer.text.includes(isStream ? 'data: [DONE]' : '"finish_reason":"stop"')
     if (isWhole) whole.add(answer.headers.get('x-request-id') ?? '')
@@ -52,7 +53,7 @@ export function startPacedCallers({
   }
   const loop = (async () => {
     for (let count = 0; !isOver; count++) {
-      const work = one(count % streamOneIn === 0).finally(() => running.delete(work))
+      const work = one(count % streamOneIn === 0, count).finally(() => running.delete(work))
       running.add(work)
       await pause(1000 / perSecond)
     }
@@ -69,4 +70,17 @@ export function startPacedCallers({
       await loop
     },
   }
+}
+
+async function askFirst(addresses: readonly string[], key: string, isStream: boolean) {
+  for (const [at, url] of addresses.entries()) {
+    try {
+      return await ask({ url }, key, chat({ stream: isStream }))
+    } catch (error) {
+      const { cause } = error as Error & { cause?: { code?: string } }
+      if (cause?.code !== 'ECONNREFUSED' || at === addresses.length - 1)
+        return { status: 0, text: String(cause ?? error), headers: new Headers() }
+    }
+  }
+  throw new Error('No address')
 }
