@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { spliceMembers } from '../../base/lib/bytes/splice-json.ts'
 import { isHeavy, yieldWithPriority } from '../../base/lib/time/yield-to-event-loop.ts'
 import { replacementOf } from '../channels/index/model-replacements.ts'
@@ -14,8 +15,9 @@ import type { ClientExchange } from './http/client-exchange.ts'
 import type { RelayEndpoint } from './http/endpoints.ts'
 import { type Body, withReplacement } from './http/read-body.ts'
 import type { RelayParts } from './relay-parts.ts'
-import { isResumable, mayContinue, openResumable, resumeCall } from './replies/resume-call.ts'
+import { openResumable, resumeCall } from './replies/resume-call.ts'
 import { deliverKept } from './replies/undelivered-replies.ts'
+import { repliesIn } from './response/pass-through.ts'
 
 /** The parts that a relay request uses. */
 type HandleParts = CallerParts &
@@ -74,4 +76,26 @@ function withModelOfPath(body: Body, { dialect, fromPath: said }: RelayEndpoint)
   if (dialect !== 'openai' || said?.model === undefined) return body
   const { model } = said
   return { ...body, json: { ...body.json, model }, bytes: spliceMembers(body.bytes, { model: JSON.stringify(model) }) }
+}
+
+/** Whether a request may continue a stream: it names an event, or says that it is a retry. */
+function mayContinue({ options }: Pick<HandleParts, 'options'>, { request: { headers } }: ClientExchange): boolean {
+  const asks = headers['last-event-id'] !== undefined || Number(headers['x-stainless-retry-count'] ?? 0) >= 1
+  return asks && options.current['resume.enabled']
+}
+
+/** Whether the answer is a stream of events that its caller wants to be able to continue after a cut. */
+function isResumable({ options }: Pick<HandleParts, 'options'>, admitted: AdmittedRequest, { reframe }: RelayEndpoint): boolean {
+  const { call, caller, facts, format, toStore } = admitted
+  if (!facts.stream || !asksResume(call.request.headers, caller) || !options.current['resume.enabled']) return false
+  const isEvents = format.stream !== undefined && reframe === undefined && repliesIn(admitted) !== 'bytes'
+  return isEvents && toStore?.isBackground !== true
+}
+
+/** The caller asks by a header, by a key that a person or program chose, or by the token. */
+function asksResume(headers: IncomingHttpHeaders, { resumesStreams }: AdmittedRequest['caller']): boolean {
+  const key = headers['idempotency-key']
+  // The official SDKs make up a key for each call.
+  const isChosen = key !== undefined && !String(key).startsWith('stainless-')
+  return headers['x-sluice-resume'] === '1' || isChosen || resumesStreams
 }

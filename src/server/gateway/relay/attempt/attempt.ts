@@ -4,8 +4,7 @@ import type { Core } from '../../../base/options/core.ts'
 import type { AttemptTrace } from '../../../usage/calls/call-traces.ts'
 import { mayBeMissing, withoutEndpoint } from '../../channels/row/missing-endpoints.ts'
 import { AnsweredModel } from '../../protocols/answered-model.ts'
-import { billOf, chargeFor } from '../charge/charge-row.ts'
-import { boundOf, endingOf, owedSoFar, plausibleEnding } from '../charge/settlement.ts'
+import { endingOf } from '../charge/settlement.ts'
 import type { ConversationParts } from '../conversations/history.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
@@ -25,8 +24,21 @@ import { serverStopping, UpstreamFailure, withCleanFacts } from '../upstream/fai
 import { HttpExchange, type Receiver, type Running, type Target } from '../upstream/http-exchange.ts'
 import { MultiExchange, type MultiTarget } from '../upstream/multi-exchange.ts'
 import { WebSocketExchange } from '../upstream/websocket-exchange.ts'
-import { isWorthRetry, missingEndpoint, noteReasoningLeft, type Prepared, type PrepareParts, prepare } from './prepare-attempt.ts'
-import { endOf, type SettleParts, settle, settleGone, settleReply } from './settle-attempt.ts'
+import { keepAlive } from './keep-alive.ts'
+import { type Prepared, type PrepareParts, prepare } from './prepare-attempt.ts'
+import { isWorthRetry, missingEndpoint, noteReasoningLeft } from './second-attempt.ts'
+import {
+  answered,
+  brokenOffBy,
+  cutFile,
+  type Ended,
+  endOf,
+  leave,
+  noReply,
+  type SettleParts,
+  settle,
+  settleReply,
+} from './settle-attempt.ts'
 
 type AnyTarget = Target | MultiTarget
 
@@ -38,21 +50,6 @@ type ExchangeParts = UpstreamCallParts &
 
 /** The parts that an attempt uses. */
 export type AttemptParts = Core & PrepareParts & ExchangeParts & Pick<GatewayParts, 'endpointMisses'>
-
-/**
- * How an attempt ended. Without a failure, the caller has the answer and its charge is durable, or the caller disconnected and the
- * usage is charged.
- */
-interface Ended {
-  /** There is no output and no charge: another channel may be tried unless the answer is committed. */
-  readonly failure?: UpstreamFailure
-  /** Partial reply of which the caller received nothing: charged unless another channel answers. */
-  readonly lost?: PartialReply
-  /** Failure after the reply had begun: the caller keeps the partial reply, and the channel is at fault. */
-  readonly brokeOff?: UpstreamFailure
-}
-
-const answered: Ended = {}
 
 /** The end of an attempt on a channel, and its state. */
 interface Attempted extends Ended {
@@ -154,26 +151,6 @@ async function attemptBytes(
   }
   const failure = cleanFailure(attempt, outcome)
   return call.isCommitted ? cutFile(app, attempt, failure) : { failure }
-}
-
-/** Charges a file that was cut off. It must not look complete. */
-async function cutFile(app: SettleParts, attempt: AttemptState, failure: UpstreamFailure): Promise<Ended> {
-  const { request } = attempt
-  await settle(app, attempt, await endingOf(request, noReply, brokenOffBy(failure)))
-  request.call.noteError(failure.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes }))
-  request.call.drop()
-  return { brokeOff: failure }
-}
-
-/** Charges what a caller who has disconnected may owe. */
-async function leave(
-  app: SettleParts,
-  attempt: AttemptState,
-  exchange: Running | undefined,
-  partial: PartialReply,
-): Promise<Ended> {
-  await settleGone(app, attempt, exchange, partial)
-  return answered
 }
 
 async function attemptWhole(
@@ -315,10 +292,6 @@ function startFor(call: ClientExchange, exchange: Running, over: (outcome: 'gone
   if (!call.isAborted) exchange.start()
 }
 
-function brokenOffBy({ kind }: UpstreamFailure): 'node' | 'upstream' {
-  return kind === 'stopped' ? 'node' : 'upstream'
-}
-
 function exchangeOf({ deadlines }: Pick<GatewayParts, 'deadlines'>, target: AnyTarget, receiver: Receiver): Running {
   if ('calls' in target) return new MultiExchange(deadlines, target, receiver)
   return target.framing === 'websocket'
@@ -346,56 +319,6 @@ async function isLeftOpen(app: Pick<GatewayParts, 'logger'>, attempt: AttemptSta
   }
 }
 
-const noReply: PartialReply = { usage: undefined, isComplete: () => false, text: () => '' }
-
 function whole({ usage, text }: Pick<Whole, 'usage' | 'text'>): PartialReply {
   return { usage, isComplete: () => true, text: () => text }
 }
-
-/** A running stream. */
-interface Flowing {
-  readonly exchange: Running
-  readonly reply: StreamReply
-  readonly heartbeat: string
-}
-
-/**
- * Every five seconds: a heartbeat after ten seconds without output, a checkpoint of the cost so far in case this process dies, and
- * a check of the caller. A caller that has read nothing for minutes is disconnected.
- */
-function keepAlive(
-  app: Pick<GatewayParts, 'deadlines' | 'ledger' | 'logger' | 'now' | 'options' | 'steady'>,
-  attempt: AttemptState,
-  { exchange, reply, heartbeat }: Flowing,
-) {
-  const { request, channel } = attempt
-  const { call } = request
-  const { first_byte_timeout_ms: firstMs = 0 } = channel.setting
-  const isAwaited = request.toStore?.isBackground !== true
-  // A heartbeat commits the answer: there is none while another channel may still take over from a slow one.
-  const silenceMaxMs = () => (reply.interceptor.arrived.hasOutput ? heartbeatAfterMs : Math.max(heartbeatAfterMs, firstMs))
-  const beat = () => {
-    if (call.isDisconnected) return
-    const silentMs = app.steady() - call.lastWriteMs
-    if (call.isBlocked && silentMs >= blockedMaxMs) return call.drop()
-    if (!call.isBlocked && isAwaited && silentMs >= silenceMaxMs()) reply.heartbeat(heartbeat)
-    // A response that continues at the upstream has a row that charges it when this process dies.
-    if (exchange.wasSent && !attempt.response?.written) checkpoint()
-    app.deadlines.refresh(beats.deadline, checkpointEveryMs)
-  }
-  const checkpoint = () => {
-    try {
-      const owed = plausibleEnding(owedSoFar(request, reply.interceptor.arrived), boundOf(attempt), channel.promptPolicy)
-      app.ledger.checkpoint(request.hold, chargeFor(app, billOf(attempt), attempt, owed))
-    } catch (error) {
-      // A failed checkpoint does not stop the stream; an error thrown from a timer would end the process.
-      app.logger.error({ error, request: call.id }, 'a checkpoint failed')
-    }
-  }
-  const beats = { deadline: app.deadlines.after(checkpointEveryMs, beat) }
-  return beats
-}
-
-const heartbeatAfterMs = 10_000
-const checkpointEveryMs = 5_000
-const blockedMaxMs = 300_000

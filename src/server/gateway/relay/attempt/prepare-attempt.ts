@@ -1,19 +1,14 @@
-import type { OptionalEndpoint } from '../../../../contract/entities/channel.ts'
 import { spliceMembers } from '../../../base/lib/bytes/splice-json.ts'
 import { AppError } from '../../../base/lib/failure.ts'
-import { background } from '../../../base/lib/log/logger.ts'
 import { isHeavy, yieldWithPriority } from '../../../base/lib/time/yield-to-event-loop.ts'
-import type { Core } from '../../../base/options/core.ts'
 import type { RunningChannel } from '../../channels/index/model-index.ts'
 import { bodyOverrides, hasBodyOverrides } from '../../channels/request/body-overrides.ts'
 import { conversionOf, isRewritten, upstreamFormat } from '../../channels/request/upstream-format.ts'
-import { optionalEndpointOf, recordMissingEndpoint, withoutEndpoint } from '../../channels/row/missing-endpoints.ts'
 import { resolveModel } from '../../channels/select/select.ts'
 import type { Format } from '../../protocols/format.ts'
 import { vendorTools } from '../../protocols/hosted-tools.ts'
 import { formats } from '../../protocols/index.ts'
 import { raisedLimit } from '../../protocols/output-limit.ts'
-import { isObject, textAt, type UpstreamErrorFacts } from '../../protocols/wire-format.ts'
 import { adjustRequest, messagesTarget } from '../../providers/adjust-request.ts'
 import { withoutRefusedBytes } from '../../providers/messages-body.ts'
 import { isVisible, passesHeader, turnStateHeader } from '../../providers/passed-headers.ts'
@@ -22,9 +17,9 @@ import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import { type Body, changedForm } from '../http/read-body.ts'
 import type { ResponseAdapter, Written, WrittenFacts } from '../response/adapter.ts'
-import type { AttemptState, BegunAttempt } from '../response/attempt-state.ts'
+import type { BegunAttempt } from '../response/attempt-state.ts'
 import { type Converted, convert } from '../response/converted.ts'
-import { removedMembers, setDroppedHeader, strictError, unpricedOf } from '../response/losses.ts'
+import { droppedHeader, removedMembers, setDroppedHeader, strictError, unpricedOf } from '../response/losses.ts'
 import { passThrough, repliesIn } from '../response/pass-through.ts'
 import type { SealedStates } from '../response/sealed-states.ts'
 import { translate } from '../response/translate.ts'
@@ -32,13 +27,11 @@ import type { AccessTokens } from '../upstream/call-upstream.ts'
 import { UpstreamFailure } from '../upstream/failure.ts'
 import type { Target } from '../upstream/http-exchange.ts'
 import type { MultiTarget } from '../upstream/multi-exchange.ts'
-import { noteRefusedReasoning, refusedReasoning } from '../upstream/refused-reasoning.ts'
+import { refusedReasoning } from '../upstream/refused-reasoning.ts'
 import {
   callerHeaders,
   hasRefused,
   limitedMembers,
-  noteRefused,
-  sendsNewerVersion,
   targetOf,
   versionSent,
   type WrittenRequest,
@@ -81,13 +74,15 @@ function write(app: PrepareParts, attempt: BegunAttempt): Promise<Prepared | Ups
   const refused =
     (passes ? refusedThread(request, channel.provider) : undefined) ?? (conversion ? unpricedOf(request) : undefined)
   if (refused) return refused
+  // What an earlier attempt has set.
   request.call.setHeader(turnStateHeader, '')
-  setDroppedHeader(request, request.leftOut ?? [])
+  request.call.setHeader(droppedHeader, '')
+  if (request.leftOut) setDroppedHeader(request, request.leftOut)
   if (conversion)
     return convert(app, attempt, { conversion, model: mapped }).then((written) => address(app, attempt, format, written))
   if (!passes) return translate(app, attempt, { format, model: mapped }).then((written) => address(app, attempt, format, written))
   const written = passBody(app, attempt, mapped)
-  const unpriced = written instanceof UpstreamFailure ? undefined : unpricedOf(request, written.sentTools)
+  const unpriced = request.unpriced && !(written instanceof UpstreamFailure) ? unpricedOf(request, written.sentTools) : undefined
   if (unpriced) return unpriced
   const { accessToken, sign } = channel.provider
   if (accessToken || sign || written instanceof UpstreamFailure) return address(app, attempt, format, written)
@@ -161,15 +156,15 @@ function passBody({ options }: Pick<PrepareParts, 'options'>, attempt: BegunAtte
   const limitedBody = request.outputLimit === undefined ? body.json : { ...body.json, ...limited }
   const asked = { body: limitedBody, format: format.format, model: mapped, caller: callerHeaders(request, channel) }
   const adjusted = adjustRequest(channel, asked)
-  const raised =
-    Object.keys(adjusted).length === 0
-      ? undefined
-      : raisedLimit(
-          formats[format.format],
-          { before: limitedBody, after: { ...limitedBody, ...adjusted } },
-          { model: mapped, quirks: provider.quirks },
-        )
-  const removed = [...lost, ...removedMembers(body.json, adjusted), ...(raised ? [raised.member] : [])]
+  const isAdjusted = Object.keys(adjusted).length > 0
+  const raised = isAdjusted
+    ? raisedLimit(
+        formats[format.format],
+        { before: limitedBody, after: { ...limitedBody, ...adjusted } },
+        { model: mapped, quirks: provider.quirks },
+      )
+    : undefined
+  const removed = isAdjusted ? [...lost, ...removedMembers(body.json, adjusted), ...(raised ? [raised.member] : [])] : lost
   if (removed.length > 0 && request.caller.isStrict) return new UpstreamFailure('untranslatable', { own: strictError(removed) })
   const dropped = removed.length > 0 ? [...new Set([...(request.leftOut ?? []), ...removed])] : undefined
   if (dropped) setDroppedHeader(request, dropped)
@@ -211,7 +206,7 @@ function passBody({ options }: Pick<PrepareParts, 'options'>, attempt: BegunAtte
 }
 
 /** Embeddings that are asked for in base64. This server encodes those of a host that returns numbers. */
-function asksBase64({ format, body }: AdmittedRequest): boolean {
+export function asksBase64({ format, body }: AdmittedRequest): boolean {
   return format.format === 'openai.embeddings' && body.json.encoding_format === 'base64'
 }
 
@@ -243,8 +238,8 @@ function readableBody(
   { request: { body, format }, shared: { leavesReasoning = false }, channel }: BegunAttempt,
   model: string,
 ): CleanedBody {
-  const asked = { all: leavesReasoning, isRefused: refusedReasoning(channel) }
-  const cleaned = formats[format.format].pastThoughts?.without(body, model, asked)
+  const { pastThoughts } = formats[format.format]
+  const cleaned = pastThoughts?.without(body, model, { all: leavesReasoning, isRefused: refusedReasoning(channel) })
   if (!cleaned) return { body, lost: [] }
   const { dropped, ...readable } = cleaned
   return { body: readable, lost: dropped }
@@ -301,91 +296,3 @@ function refusedThread({ format, body }: AdmittedRequest, { keepsThreads }: Prov
   const reason = { zh: '该渠道不保存对话', en: 'this channel keeps no conversations' }
   return new UpstreamFailure('untranslatable', { own: new AppError('untranslatable', { field: 'thread', reason }) })
 }
-
-/**
- * Refusals that a changed request avoids: an access token that was revoked early, `stream_options`, an encoding of vectors or a
- * version of the interface that an upstream does not know, and sealed reasoning that is no longer valid. Returns whether to repeat the
- * request to the channel; the finding is remembered, so that this happens once.
- */
-export function isWorthRetry(app: Pick<PrepareParts, 'accessTokens'>, attempt: AttemptState, failure: UpstreamFailure): boolean {
-  const { request, shared, channel } = attempt
-  if (failure.kind !== 'status' || request.call.isCommitted || request.call.isAborted) return false
-  const { status, facts } = failure
-  if (status === 401 && channel.provider.accessToken) {
-    app.accessTokens.forget(channel)
-    return true
-  }
-  if (status !== 400 && status !== 422) return false
-  if (facts.message.includes('stream_options') && !hasRefused(channel, 'stream_options')) {
-    noteRefused(channel, 'stream_options')
-    return true
-  }
-  if (asksBase64(request) && !hasRefused(channel, 'base64') && /^$|encoding_format|base64/i.test(facts.message)) {
-    noteRefused(channel, 'base64')
-    return true
-  }
-  if (versionNamed.test(facts.message) && sendsNewerVersion(request, channel)) {
-    noteRefused(channel, 'newer_version')
-    return true
-  }
-  if (!shared.leavesReasoning && isOfReasoning(facts) && mayLeaveReasoning(attempt)) {
-    shared.leavesReasoning = true
-    return true
-  }
-  return false
-}
-
-/** Remembers the reasoning that the channel has refused, after it has answered without it: later turns do not send it again. */
-export function noteReasoningLeft({ request: { body, format }, shared, channel, translation }: AttemptState): void {
-  const seal = translation ? shared.lastSeal : formats[format.format].pastThoughts?.seals(body.json).at(-1)
-  if (seal) noteRefusedReasoning(channel, seal)
-}
-
-/**
- * The endpoint that this attempt found missing at the upstream, when the call can be translated to one that the upstream has. After
- * two such attempts in a row the endpoint is recorded as missing.
- */
-export function missingEndpoint(
-  app: Core & Pick<GatewayParts, 'endpointMisses'>,
-  { request, channel }: AttemptState,
-  failure: UpstreamFailure | undefined,
-): OptionalEndpoint | undefined {
-  const { format, facts, body, call, storingChannel } = request
-  const isMissing = failure?.isOfMissingEndpoint === true
-  if (!isMissing && !app.endpointMisses.any) return undefined
-  const asked = { format: format.format, model: resolveModel(channel, facts.model), body: body.json }
-  const endpoint = optionalEndpointOf(upstreamFormat(channel, asked) ?? format.format)
-  if (!endpoint) return undefined
-  if (!isMissing) {
-    app.endpointMisses.found(channel, endpoint)
-    return undefined
-  }
-  if (app.endpointMisses.missed(channel, endpoint)) {
-    background(app.logger, 'note an endpoint that a channel lacks', recordMissingEndpoint(app, channel, endpoint))
-  }
-  const isTranslatable = upstreamFormat(withoutEndpoint(channel, endpoint), asked) !== undefined
-  // A conversation stored at an upstream cannot be continued in another format.
-  return isTranslatable && !storingChannel && !call.isCommitted && !call.isAborted ? endpoint : undefined
-}
-
-/** Requests that pass unchanged may repeat the reasoning of earlier turns. A strict token gets the vendor's error instead of a loss. */
-function mayLeaveReasoning({ translation, request: { format, body, caller } }: AttemptState): boolean {
-  if (caller.isStrict) return false
-  return translation !== undefined || formats[format.format].pastThoughts?.has(body.json) === true
-}
-
-/** The version as hosts name it, in the header or in the body. */
-const versionNamed = /anthropic[-_]version/i
-
-/** Whether an error is about reasoning that was changed, or is bound to another model, account or conversation. */
-function isOfReasoning({ message, code, extra }: UpstreamErrorFacts): boolean {
-  const details = extra?.members.details
-  const told = [code, isObject(details) ? textAt(details, 'error_code') : '', message].join(' ')
-  return staleReasoning.test(told) || boundReasoning.test(told)
-}
-
-/** Error messages of vendors about reasoning that was changed, or sealed for another model or key. Source: protocols notes 3.7. */
-const staleReasoning = /signature|thinking.{0,80}(cannot be modified|must|expected)|encrypted.?content|thought_?signature/i
-/** The words for what reasoning is bound to, as in `input_transformations`: Anthropic's reasons and OpenAI's. */
-const boundReasoning =
-  /(binding|organi[sz]ation|end_user|model|prefix)_mismatch|block_binding|(thinking|reasoning).{0,80}\b(bound|prefix|organi[sz]ation|account|another model|different model)\b/i

@@ -13,6 +13,7 @@ import type { PartialReply } from '../response/adapter.ts'
 import type { AttemptState } from '../response/attempt-state.ts'
 import type { PendingResponses } from '../stored-responses/pending-responses.ts'
 import { answerToStore, keptOf, noteSettled } from '../stored-responses/store-answer.ts'
+import type { UpstreamFailure } from '../upstream/failure.ts'
 import type { Running } from '../upstream/http-exchange.ts'
 
 /** The parts that charging an attempt uses. */
@@ -25,6 +26,24 @@ export type SettleParts = Pick<
     readonly holdShares: HoldShares
     readonly pendingResponses: PendingResponses
   }
+
+/**
+ * How an attempt ended. Without a failure, the caller has the answer and its charge is durable, or the caller disconnected and the
+ * usage is charged.
+ */
+export interface Ended {
+  /** There is no output and no charge: another channel may be tried unless the answer is committed. */
+  readonly failure?: UpstreamFailure
+  /** Partial reply of which the caller received nothing: charged unless another channel answers. */
+  readonly lost?: PartialReply
+  /** Failure after the reply had begun: the caller keeps the partial reply, and the channel is at fault. */
+  readonly brokeOff?: UpstreamFailure
+}
+
+export const answered: Ended = {}
+
+/** The part of a reply of which nothing was read. */
+export const noReply: PartialReply = { usage: undefined, isComplete: () => false, text: () => '' }
 
 /** What a complete reply is charged for. A repetition that the vendor sends for free costs what it reports: nothing. */
 export function endOf(
@@ -46,18 +65,28 @@ export async function settleLost(app: SettleParts, attempt: AttemptState, partia
  * Charges a request whose caller disconnected: the prompt and the output received so far, which the upstream may bill. A request that
  * never reached the upstream costs nothing.
  */
-export async function settleGone(
+export async function leave(
   app: SettleParts,
   attempt: AttemptState,
   exchange: Running | undefined,
   partial: PartialReply,
-): Promise<void> {
+): Promise<Ended> {
   const { request } = attempt
   if (exchange?.wasSent) await settle(app, attempt, await endingOf(request, partial, 'client'))
   else {
     app.holdShares.ended(request.caller.userId, request.hold.requestId)
     await app.ledger.release(request.hold)
   }
+  return answered
+}
+
+/** Charges a file that was cut off. It must not look complete. */
+export async function cutFile(app: SettleParts, attempt: AttemptState, failure: UpstreamFailure): Promise<Ended> {
+  const { request } = attempt
+  await settle(app, attempt, await endingOf(request, noReply, brokenOffBy(failure)))
+  request.call.noteError(failure.forCaller({ promptTokens: request.inputTokens, sent: request.body.bytes }))
+  request.call.drop()
+  return { brokeOff: failure }
 }
 
 /**
@@ -116,4 +145,9 @@ function beginSettling(
   const settled = placed ? placed.then(() => app.ledger.settle(request.hold, charge)) : app.ledger.settle(request.hold, charge)
   if (!attempt.response) return { charge, settled }
   return { charge, settled: noteSettled(app, attempt, charge.rollup.tokens, settled) }
+}
+
+/** By whom a reply was broken off that had begun. */
+export function brokenOffBy({ kind }: UpstreamFailure): 'node' | 'upstream' {
+  return kind === 'stopped' ? 'node' : 'upstream'
 }

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { fail } from '../../../base/lib/failure.ts'
 import { sha256 } from '../../../base/lib/secrets/secrets.ts'
 import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
@@ -8,7 +7,6 @@ import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Endpoint } from '../http/endpoints.ts'
 import { requestFingerprint } from '../http/request-fingerprint.ts'
-import { repliesIn } from '../response/pass-through.ts'
 import { type FollowParts, followReply } from './follow.ts'
 import type { SameRequest, StoredReply } from './resumable-replies.ts'
 
@@ -18,36 +16,10 @@ import type { SameRequest, StoredReply } from './resumable-replies.ts'
  */
 export type ResumeParts = FollowParts & Pick<GatewayParts, 'options'>
 
-/** Whether the caller wants to be able to continue the stream: by a header, by a key that a person or program chose, or by the token. */
-function asksResume(headers: IncomingHttpHeaders, caller: RelayCaller): boolean {
-  const key = headers['idempotency-key']
-  // The official SDKs make up a key for each call.
-  const isChosen = key !== undefined && !String(key).startsWith('stainless-')
-  return headers['x-sluice-resume'] === '1' || isChosen || caller.resumesStreams
-}
-
-/** Whether the answer to an admitted request is a stream of events that its caller wants to be able to continue. */
-export function isResumable(
-  { options }: Pick<GatewayParts, 'options'>,
-  request: AdmittedRequest,
-  { reframe }: { readonly reframe?: unknown },
-): boolean {
-  const { call, caller, facts, format, toStore } = request
-  if (!facts.stream || !asksResume(call.request.headers, caller) || !options.current['resume.enabled']) return false
-  const isEvents = format.stream !== undefined && reframe === undefined && repliesIn(request) !== 'bytes'
-  return isEvents && toStore?.isBackground !== true
-}
-
 /** Makes the stream of an admitted request resumable. */
 export async function openResumable(app: ResumeParts, { call, caller, facts }: AdmittedRequest): Promise<void> {
   const fingerprint = await requestFingerprint(call, caller)
   app.resumableReplies.open(call, { ...caller, fingerprint, keyHash: keyHashOf(call), model: facts.model })
-}
-
-/** Whether a request may continue a stream: it names an event, or says that it is a retry. */
-export function mayContinue({ options }: Pick<GatewayParts, 'options'>, { request: { headers } }: ClientExchange): boolean {
-  const asks = headers['last-event-id'] !== undefined || Number(headers['x-stainless-retry-count'] ?? 0) >= 1
-  return asks && options.current['resume.enabled']
 }
 
 /**

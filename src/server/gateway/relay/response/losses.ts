@@ -105,9 +105,12 @@ function asksStrictTools(body: JsonObject): boolean {
   return arrayAt(body, 'tools').some((tool) => isObject(tool) && objectAt(tool, 'function')?.strict === true)
 }
 
-/** Lists the dropped fields in the response header `x-sluice-dropped`. */
+/** The response header that lists the dropped fields. */
+export const droppedHeader = 'x-sluice-dropped'
+
+/** Lists the dropped fields in their response header. */
 export function setDroppedHeader({ call }: Pick<AdmittedRequest, 'call'>, names: readonly string[]): void {
-  call.setHeader('x-sluice-dropped', names.slice(0, shownMax).join(', '))
+  call.setHeader(droppedHeader, names.slice(0, shownMax).join(', '))
 }
 
 /** The error for a strict token, which allows no field to be dropped. */
