@@ -223,20 +223,16 @@ function retryWords() {
   const failures = toldFailures(Object.assign({}, ...toldFailuresOf))
   const dialectNames = { openai: 'Chat, Responses', anthropic: 'Messages', gemini: 'Gemini' }
   const whole = (told) => told.filter(({ place }) => place === 'whole')
-  const inDialects = dialects.map((dialect) => {
-    const rows = failures.flatMap(({ kind, isLasting, told }) =>
-      whole(told)
-        .filter((error) => error.dialect === dialect)
-        .map(({ status, type, code: name, headers, message }) => [
-          kind,
-          status,
-          name === '' || dialect !== 'openai' ? code(type) : `${code(type)} ${code(name)}`,
-          isLasting ? '`x-should-retry: false`' : headers['retry-after'] ? `\`retry-after: ${headers['retry-after']}\`` : '',
-          message.replace(' (request id: ID)', ''),
-        ]),
-    )
-    return `## ${dialectNames[dialect]}\n\n${table(['Failure', 'Status', 'Type and code', 'Header', 'Sentence'], rows)}`
+  const ofDialect = ({ dialect, status, type, code: name }) =>
+    `${status} ${code(type)}${name === '' || dialect !== 'openai' ? '' : ` ${code(name)}`}`
+  const rows = failures.map(({ kind, isLasting, told }) => {
+    const errors = dialects.map((dialect) => whole(told).find((error) => error.dialect === dialect))
+    const wait = errors[0].headers['retry-after']
+    const sentences = new Set(errors.map(({ message }) => message.replace(' (request id: ID)', '')))
+    const header = isLasting ? '`x-should-retry: false`' : wait ? `\`retry-after: ${wait}\`` : ''
+    return [kind, ...errors.map(ofDialect), header, [...sentences].join(' / ')]
   })
+  const columns = ['Failure', ...dialects.map((dialect) => dialectNames[dialect]), 'Header', 'Sentence']
   const deviating = (client, isWanted) => {
     const those = failures.flatMap(({ kind, isLasting, told }) => {
       const places = told
@@ -254,7 +250,7 @@ function retryWords() {
   })
   const intro =
     'What callers are told when a call fails, in the words and members by which clients decide whether to repeat it. Types, codes and sentences are the same in the last event of a stream that has begun. A wait of more than two minutes is told in words. Every message ends in the id of the request, in whose digits some clients find a status.'
-  return page('Retry words', intro, [...inDialects, `## Clients\n\n${ofClients.join('\n')}`].join('\n'))
+  return page('Retry words', intro, [table(columns, rows), `## Clients\n\n${ofClients.join('\n')}`].join('\n'))
 }
 
 function routes() {
