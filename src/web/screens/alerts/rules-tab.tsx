@@ -114,9 +114,9 @@ function useColumns(): Column<AlertRule>[] {
       title: say('rule'),
       heads: true,
       cell: ({ rule }) => (
-        <span className={styles.name}>
+        <span className={shared.stacked}>
           {local(alertRuleText(rule).label)}
-          <small className={shared.note}>{local(alertRuleText(rule).help)}</small>
+          <small className={`${shared.note} ${styles.help}`}>{local(alertRuleText(rule).help)}</small>
         </span>
       ),
     },

@@ -52,7 +52,7 @@ function useColumns(): Column<QualityCheck>[] {
       title: say('name'),
       heads: true,
       cell: ({ id, name, models }) => (
-        <span className={styles.name}>
+        <span className={`${shared.stacked} ${styles.name}`}>
           <Link to="/quality/$id" params={{ id: String(id) }}>
             {name}
           </Link>

@@ -1,6 +1,7 @@
 import { type Incident, type IncidentState, incidentStateLabels, isEnded } from '../../../contract/entities/incident.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { formatTime } from '../../lib/times.ts'
+import shared from '../../ui/shared.module.css'
 import { Tag } from '../../ui/view/tag.tsx'
 import styles from './status.module.css'
 import { texts } from './texts.ts'
@@ -8,7 +9,7 @@ import { texts } from './texts.ts'
 /** Incidents and maintenance with what was written about them. */
 export function IncidentList({ incidents }: { incidents: readonly Incident[] }) {
   return (
-    <ul className={styles.incidents}>
+    <ul className={`${shared.list} ${styles.incidents}`}>
       {incidents.map((each) => (
         <li key={each.id}>
           <Entry incident={each} />
@@ -57,7 +58,7 @@ function Update({ state, message, created_at: at }: Incident['updates'][number])
       <time className={styles.quiet} dateTime={new Date(at * 1000).toISOString()}>
         {minute(at)}
       </time>
-      <p className={styles.message}>{message}</p>
+      <p className={shared.asWritten}>{message}</p>
     </>
   )
 }

@@ -92,6 +92,6 @@ export function showText(title: string, body: ReactNode): void {
     title,
     wide: true,
     cancelLabel: textOf(texts, 'close'),
-    body: <CodeBlock className={styles.whole}>{body}</CodeBlock>,
+    body: <CodeBlock className={shared.asWritten}>{body}</CodeBlock>,
   })
 }

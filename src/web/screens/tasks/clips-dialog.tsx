@@ -3,6 +3,7 @@ import { IconDownload, IconMovie } from '@tabler/icons-react'
 import { useText } from '../../lib/i18n.ts'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { Disclosure } from '../../ui/page/disclosure.tsx'
+import shared from '../../ui/shared.module.css'
 import { CodeBlock } from '../../ui/text/code-block.tsx'
 import { CopyButton } from '../../ui/view/copy-text.tsx'
 import type { Clip } from './clips.ts'
@@ -53,10 +54,10 @@ function Song({ clip: { audio, video, lyrics }, title }: { clip: Clip; title: st
       </div>
       {lyrics !== '' &&
         (isAlone ? (
-          <CodeBlock className={styles.whole}>{lyrics}</CodeBlock>
+          <CodeBlock className={shared.asWritten}>{lyrics}</CodeBlock>
         ) : (
           <Disclosure title={say('lyrics')}>
-            <CodeBlock className={styles.whole}>{lyrics}</CodeBlock>
+            <CodeBlock className={shared.asWritten}>{lyrics}</CodeBlock>
           </Disclosure>
         ))}
     </section>

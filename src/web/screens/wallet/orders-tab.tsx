@@ -24,7 +24,7 @@ export function OrdersTab() {
   const list = useList('GET /api/user/self/topups', state)
   return (
     <div className={styles.stack}>
-      <div className={styles.top}>
+      <div className={`${shared.spread} ${styles.top}`}>
         <p className={shared.hint}>{say('ordersHint', { zone: timeZoneName() })}</p>
         <FileButton line="GET /api/user/self/topups.csv" name="orders.csv" query={state.asked} />
       </div>

@@ -23,7 +23,7 @@ export function StatementTab() {
   const isWhole = state.asked.kind === '' && state.sort?.key === 'id'
   return (
     <div className={styles.stack}>
-      <div className={styles.top}>
+      <div className={`${shared.spread} ${styles.top}`}>
         <p className={shared.hint}>{say('statementHint', { zone: timeZoneName() })}</p>
         <FileButton line="GET /api/user/self/ledger.csv" name="statement.csv" query={{ ...state.asked, ...state.order }} />
       </div>

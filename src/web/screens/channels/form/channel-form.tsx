@@ -13,6 +13,7 @@ import { toast } from '../../../lib/toast.ts'
 import { DrawerForm, DrawerFormWaiting } from '../../../ui/dialog/drawer-form.tsx'
 import { FieldsForm } from '../../../ui/form/fields-form.tsx'
 import { ErrorView } from '../../../ui/page/error-view.tsx'
+import shared from '../../../ui/shared.module.css'
 import { useChannelTypes } from '../use-channel-types.ts'
 import type { Saved } from './after-save.ts'
 import styles from './form.module.css'
@@ -145,10 +146,10 @@ async function loadChecks() {
 
 function Section({ title, children }: { title: string; children: ReactNode }) {
   return (
-    <section className={styles.section} aria-label={title}>
-      <h3 className={styles.heading}>{title}</h3>
+    <Stack component="section" gap="md" className={styles.section} aria-label={title}>
+      <h3 className={shared.heading}>{title}</h3>
       {children}
-    </section>
+    </Stack>
   )
 }
 

@@ -23,7 +23,7 @@ export function ModelChangesDialog({ jobs, onClose }: { jobs: Jobs; onClose: () 
   const job = jobs.watched.find(({ name }) => name === 'check-models')
   return (
     <Dialog title={say('changesTitle')} size={760} onClose={onClose}>
-      <div className={styles.head}>
+      <div className={shared.spread}>
         <p className={styles.hint}>{say('changesHint')}</p>
         <Button
           variant="default"
@@ -68,8 +68,8 @@ function ChannelChanges({ change: { channel_id: id, name, added, removed, checke
 
   return (
     <section className={styles.change} aria-label={name}>
-      <header className={styles.changeHead}>
-        <h3 className={styles.changeName}>
+      <header className={shared.spread}>
+        <h3 className={shared.heading}>
           {name} <span className={`${shared.note} ${shared.aside}`}>#{id}</span>
         </h3>
         <span className={shared.note}>{say('checkedAt', { time: formatTime(checked_at) })}</span>
