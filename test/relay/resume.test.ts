@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { RunningAnswer } from '../../src/contract/entities/running-answer.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase, freshDatabase } from '../helpers/databases.ts'
+import { faultProxy } from '../helpers/fault-proxy.ts'
 import { addChannel, addToken, books, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
 import { fixture } from '../helpers/upstream.ts'
 import { chat, claude, eventually, httpUpstream, model, post, stage } from './stage.ts'
@@ -11,9 +14,9 @@ import { chat, claude, eventually, httpUpstream, model, post, stage } from './st
 /** Streams that are cut, and continued from the last event that their caller has seen. */
 
 /** A vendor that sends the first half of a stream of events, and the rest when it is told to. */
-async function pausingVendor(stream: string) {
+async function pausingVendor(stream: string, { beforeOutput = false } = {}) {
   // Behind the first output, which commits the answer.
-  const border = stream.indexOf('\n\n', stream.length * 0.6) + 2
+  const border = beforeOutput ? 0 : stream.indexOf('\n\n', stream.length * 0.6) + 2
   const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   const seen = { calls: 0, left: 0 }
   const url = await httpUpstream(async (request: IncomingMessage, response: ServerResponse) => {
@@ -102,6 +105,48 @@ const streams = {
     ...{ model: 'gemini-2.0-flash', type: 24, file: 'gemini-generate/text.sse' },
   },
 } as const
+
+/** The official SDKs try a call again whose connection broke before its answer; each counts what it reads. */
+const sdkStreams = {
+  'openai, Chat': {
+    asked: streams.chat,
+    async read(url: string, apiKey: string) {
+      const client = new OpenAI({ apiKey, baseURL: `${url}/v1`, defaultHeaders: resumable, maxRetries: 9 })
+      let count = 0
+      for await (const _ of await client.chat.completions.create({
+        model,
+        stream: true,
+        messages: [{ role: 'user', content: 'one' }],
+      }))
+        count++
+      return count
+    },
+  },
+  'openai, Responses': {
+    asked: streams.responses,
+    async read(url: string, apiKey: string) {
+      const client = new OpenAI({ apiKey, baseURL: `${url}/v1`, defaultHeaders: resumable, maxRetries: 9 })
+      let count = 0
+      for await (const _ of await client.responses.create({ model, input: 'one', stream: true })) count++
+      return count
+    },
+  },
+  '@anthropic-ai/sdk': {
+    asked: streams.messages,
+    async read(url: string, apiKey: string) {
+      const client = new Anthropic({ apiKey, baseURL: url, defaultHeaders: resumable, maxRetries: 9 })
+      let count = 0
+      for await (const _ of await client.messages.create({
+        model: claude,
+        max_tokens: 100,
+        stream: true,
+        messages: [{ role: 'user', content: 'one' }],
+      }))
+        count++
+      return count
+    },
+  },
+}
 
 eachDatabase('a stream that its caller may resume', (_fresh, kind) => {
   async function staged({ model: name, type, file }: { model: string; type: number; file: string }) {
@@ -194,6 +239,39 @@ eachDatabase('a stream that its caller may resume', (_fresh, kind) => {
     await eventually('two calls are charged', async () => (await charges(server)).length === 2)
     await requireBalancedBooks(server)
   })
+
+  const moments = ['while it runs', 'after its end'] as const
+  it.each(moments.flatMap((moment) => Object.keys(sdkStreams).map((sdk) => [sdk, moment] as const)))(
+    'is not paid twice when the SDK %s loses its connection, and tries again by itself %s',
+    async (sdk, moment) => {
+      const { asked, read } = sdkStreams[sdk as keyof typeof sdkStreams]
+      const whole = fixture(asked.file).toString('latin1').replaceAll('\r\n', '\n')
+      const vendor = await pausingVendor(whole, { beforeOutput: true })
+      const { server, token } = await stage(kind, vendor.url, { channel: { type: asked.type, models: asked.model } })
+      const { hostname, port } = new URL(server.url)
+      const proxy = await faultProxy({ host: hostname, port: Number(port) })
+      const { resumableReplies } = server.app
+      const listed = async () => (await resumableReplies.list()).map(({ request_id: id }) => resumableReplies.live(id))
+      const reading = read(`http://127.0.0.1:${proxy.port}`, token.key)
+      await eventually('the vendor is asked', () => vendor.seen.calls === 1)
+      proxy.cut()
+      await eventually('the connection is lost', async () => (await listed())[0]?.isFollowed === false)
+      if (moment === 'after its end') {
+        vendor.open()
+        await eventually('the answer has ended', async () => (await listed()).length === 0)
+      }
+      proxy.heal()
+      if (moment === 'while it runs') {
+        await eventually('the SDK follows the answer that it has lost', async () => (await listed())[0]?.isFollowed === true)
+        vendor.open()
+      }
+      expect(await reading).toBeGreaterThan(0)
+      expect(vendor.seen).toEqual({ calls: 1, left: 0 })
+      await eventually('it is charged', async () => (await charges(server)).length > 0)
+      expect(await charges(server)).toHaveLength(1)
+      await requireBalancedBooks(server)
+    },
+  )
 
   it('is followed by a repeat with its key, while it runs and after its end', async () => {
     const { server, vendor, key } = await staged(streams.chat)

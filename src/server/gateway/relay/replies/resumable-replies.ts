@@ -76,13 +76,15 @@ export class ResumableReplies {
   async end(requestId: string): Promise<void> {
     const running = this.#running.get(requestId)
     if (!running) return
-    const { reply, grace } = running
+    const { call, reply, grace } = running
     this.#deadlines.cancel(grace)
     reply.close()
     try {
       await this.store()
       const { db } = this.#core
       const own = { request_id: requestId }
+      // A caller whose connection was closed before the end may have lost the last of it.
+      const isLeft = !reply.isFollowed || call.isHalfClosed
       // An error in place of the stream is not kept.
       if (reply.count === 0)
         await db
@@ -92,7 +94,7 @@ export class ResumableReplies {
       else
         await db
           .updateTable('resumable_replies')
-          .set({ state: reply.state, lease_until: 0, response_id: reply.responseId })
+          .set({ state: reply.state, lease_until: 0, response_id: reply.responseId, is_left: isLeft ? 1 : 0 })
           .where((made) => made.and(own))
           .execute()
     } catch (error) {
