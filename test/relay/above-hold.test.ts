@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { billOf } from '../../src/contract/bill.ts'
 import { readFactors } from '../../src/contract/log-factors.ts'
-import { settlePendingResponses } from '../../src/server/gateway/relay/stored-responses/pending-responses.ts'
+import { settlePendingResponses } from '../../src/server/gateway/relay/stored-responses/settle-pending.ts'
 import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'

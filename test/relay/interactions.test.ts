@@ -1,6 +1,6 @@
 import { GoogleGenAI } from '@google/genai'
 import { describe, expect, it } from 'vitest'
-import { settlePendingResponses } from '../../src/server/gateway/relay/stored-responses/pending-responses.ts'
+import { settlePendingResponses } from '../../src/server/gateway/relay/stored-responses/settle-pending.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { addChannel, books, requireBalancedBooks, tokenOfSecondUser } from '../helpers/seed.ts'
 import { interactionEvent, interactionsVendor } from './interactions-vendor.ts'

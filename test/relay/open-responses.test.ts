@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
-import { settlePendingResponses } from '../../src/server/gateway/relay/stored-responses/pending-responses.ts'
+import { settlePendingResponses } from '../../src/server/gateway/relay/stored-responses/settle-pending.ts'
 import { serverOfTest, startServer, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { interruptDatabase } from '../helpers/outage.ts'

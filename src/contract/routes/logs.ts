@@ -38,7 +38,7 @@ export const logRoutes = routes({
   },
   'POST /api/log/running/:request_id/stop': {
     access: 'user',
-    summary: 'Stop such a stream of oneself, or as an admin one of another user; it is charged for what it has',
+    summary: 'Stop a stream that is being written, an own one or as an admin any; it is charged for what it has',
     params: z.object({ request_id: z.string().max(64) }),
     reply: z.null(),
   },

@@ -26,7 +26,7 @@ export const recordingRoutes = routes({
   },
   'GET /api/recording/self': {
     access: 'user',
-    summary: 'What is recorded of the own calls at present',
+    summary: 'Get what is recorded of own calls at present',
     reply: ownRecording,
   },
   'PUT /api/token/:id/recording': {

@@ -3,7 +3,7 @@ import { notifyDisabledChannels } from '../../gateway/channels/health/notify-dis
 import { notifyImplausibleUsage } from '../../gateway/channels/health/notify-implausible-usage.ts'
 import { expireMissingEndpoints } from '../../gateway/channels/row/missing-endpoints.ts'
 import { purgeBudgetSums } from '../../gateway/limits/budget-use.ts'
-import { settlePendingResponses } from '../../gateway/relay/stored-responses/pending-responses.ts'
+import { settlePendingResponses } from '../../gateway/relay/stored-responses/settle-pending.ts'
 import { pollTasks } from '../../gateway/tasks/poll.ts'
 import { purgeTasks } from '../../gateway/tasks/purge.ts'
 import { warnLowQuota } from '../../people/accounts/low-quota.ts'

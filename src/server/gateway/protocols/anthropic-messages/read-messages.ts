@@ -10,8 +10,8 @@ import { readCacheMark } from './read-tools.ts'
 /**
  * The messages as turns; instructions before the first of them are leading instructions. Tool results precede the rest of a turn.
  * After a turn that paused at a hosted tool, the model is asked to continue; any other last turn of the model is the beginning of its
- * answer, as the vendor documents it. Adds lost members to `unread`. Throws `field_invalid`
- * for an invalid message, `untranslatable` for blocks that only their vendor understands.
+ * answer, as the vendor documents it. Adds lost members to `unread`. Throws `field_invalid` for an invalid message, and `untranslatable`
+ * for blocks that only their vendor understands.
  */
 export function readMessages(
   messages: readonly unknown[],

@@ -141,26 +141,28 @@ function recursiveRefs(schema: JsonObject): Set<string> {
   }
   const leads = new Map([...targets].map(([ref, target]) => [ref, [...refsIn(target)].filter((next) => targets.has(next))]))
   const left = withoutDeadEnds(new Set(targets.keys()), leads)
-  return withoutDeadEnds(left, turnedRound(leads))
+  return withoutDeadEnds(left, reversed(leads))
 }
 
+/** The nodes from which a path leads on without end. */
 function withoutDeadEnds(nodes: ReadonlySet<string>, leads: ReadonlyMap<string, readonly string[]>): Set<string> {
   const left = new Set(nodes)
-  const ways = new Map([...left].map((node) => [node, (leads.get(node) ?? []).filter((next) => left.has(next)).length]))
-  const from = turnedRound(leads)
-  const dead = [...left].filter((node) => ways.get(node) === 0)
+  /** How many of its successors are left, by node. */
+  const open = new Map([...left].map((node) => [node, (leads.get(node) ?? []).filter((next) => left.has(next)).length]))
+  const from = reversed(leads)
+  const dead = [...left].filter((node) => open.get(node) === 0)
   for (const node of dead) {
     left.delete(node)
     for (const before of from.get(node) ?? []) {
-      const open = (ways.get(before) ?? 0) - 1
-      ways.set(before, open)
-      if (open === 0 && left.has(before)) dead.push(before)
+      const count = (open.get(before) ?? 0) - 1
+      open.set(before, count)
+      if (count === 0 && left.has(before)) dead.push(before)
     }
   }
   return left
 }
 
-function turnedRound(leads: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+function reversed(leads: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
   const round = new Map<string, string[]>()
   for (const [from, nexts] of leads) {
     for (const next of nexts) {

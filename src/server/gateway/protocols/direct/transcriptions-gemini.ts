@@ -21,9 +21,9 @@ const byGemini = (from: CallerFormat, task: string): DirectConversion => ({
     if (!file) fail('field_invalid', { field: 'file', reason: 'is required, in a multipart form' })
     if (format !== 'json' && format !== 'text') fail('untranslatable', { field: 'response_format', reason: noTimes })
     loseAllBut(asked, ['model', 'file', 'response_format', 'language', 'prompt', 'temperature', 'stream'])
-    const isScribe = upstreamModel.includes('transcri') && from === 'openai.transcriptions'
+    const transcribesOnly = upstreamModel.includes('transcri') && from === 'openai.transcriptions'
     return {
-      requests: [{ json: requestOf(body, file, isScribe ? '' : task) }],
+      requests: [{ json: requestOf(body, file, transcribesOnly ? '' : task) }],
       read: ([reply = {}]) => answerOf(reply, format),
     }
   },

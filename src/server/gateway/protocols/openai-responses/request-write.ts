@@ -7,7 +7,7 @@ import { type Field, fieldNameFor, hasCacheMarks, hasPlacelessMarks, loseAllBut 
 import { type EffortWord, effortOf, nearestEffort } from '../openai-chat/models.ts'
 import { fitsStrict } from '../openai-chat/strict-schema.ts'
 import { isForeignTier } from '../tiers.ts'
-import { definedMembers, type JsonObject } from '../wire-format.ts'
+import { arrayAt, definedMembers, type JsonObject } from '../wire-format.ts'
 import { writeInput } from './input-write.ts'
 import { outputTokensMin } from './models.ts'
 import { includedLogprobs } from './request-read.ts'
@@ -33,7 +33,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
     instructions: json ? [jsonInstruction({ kind: 'json' })] : [],
   })
 
-  const body = compact({
+  const body = definedMembers({
     model: context.model,
     instructions,
     input,
@@ -48,7 +48,7 @@ export const writeRequest: Codec['writeRequest'] = (dialogue, context) => {
     }),
     ...(effort === undefined && dialogue.reasoning?.mode === 'off' ? switchedOff(writing) : {}),
     text: nonEmpty({ format: writeFormat(dialogue), verbosity: members.verbosity }),
-    include: includes(writing, [...(logprobs ? [includedLogprobs] : []), ...listOf(members.include)]),
+    include: includes(writing, [...(logprobs ? [includedLogprobs] : []), ...arrayAt(members, 'include')]),
     top_logprobs: logprobs && logprobs.top > 0 ? logprobs.top : undefined,
     store: false,
     stream: dialogue.stream || undefined,
@@ -171,7 +171,7 @@ function writeFormat({ output, from }: Dialogue): JsonObject | undefined {
   const { name, description, schema, strict } = output
   const isOwn = from.startsWith('openai.')
   const isStrict = isOwn ? strict : (strict ?? true) && fitsStrict(schema)
-  return compact({
+  return definedMembers({
     type: 'json_schema',
     name: (name ?? '').replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'response',
     description,
@@ -194,10 +194,6 @@ function logprobsFor({ dialogue: { logprobs }, rules, loseField }: Writing): Dia
   return undefined
 }
 
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
 function shortUser(user: string | undefined): string | undefined {
   return user === undefined || user.length <= 64 ? user : shortHash(user, 40)
 }
@@ -210,10 +206,6 @@ function withoutRefused(body: JsonObject, { quirks, rules, lose }: Writing): Jso
 }
 
 function nonEmpty(members: JsonObject): JsonObject | undefined {
-  const kept = compact(members)
+  const kept = definedMembers(members)
   return Object.keys(kept).length > 0 ? kept : undefined
-}
-
-function compact(members: JsonObject): JsonObject {
-  return definedMembers(members)
 }

@@ -27,7 +27,8 @@ import { HttpExchange } from '../upstream/http-exchange.ts'
 import { callerHeaders } from '../upstream/request-target.ts'
 import type { BackgroundRuns } from './background-run.ts'
 import { answerLocal } from './local-calls.ts'
-import { type PendingChargeParts, type PendingResponse, settleIfEnded } from './pending-responses.ts'
+import type { PendingResponse } from './pending-responses.ts'
+import { type PendingChargeParts, settleIfEnded } from './settle-pending.ts'
 
 type ResponseEndpoint = Extract<Endpoint, { kind: 'response' }>
 
