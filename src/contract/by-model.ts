@@ -16,6 +16,14 @@ export function entriesFor(map: Readonly<Record<string, number>>, model: string)
   return Object.fromEntries([...found].map(([name, { value }]) => [name, value]))
 }
 
+/** The entry of a map whose keys are names of models or patterns of them: that of the name, else of the longest pattern that fits. */
+export function entryFor<Value>(map: Readonly<Record<string, Value>>, model: string): Value | undefined {
+  if (Object.hasOwn(map, model)) return map[model]
+  const fitting = Object.keys(map).filter((pattern) => pattern.includes('*') && fits(pattern, model))
+  const [longest] = fitting.sort((one, other) => other.length - one.length)
+  return longest === undefined ? undefined : map[longest]
+}
+
 /** The number of a map for a name that a caller may have chosen: inherited properties are not read. */
 export function numberIn(map: Readonly<Record<string, number>>, name: string): number | undefined {
   return Object.hasOwn(map, name) ? map[name] : undefined

@@ -533,6 +533,8 @@ export const errors = {
   task_not_submitted: kind(503, '任务提交未能完成，费用将退还', 'The task could not be submitted; what it cost is given back', {
     type: 'server_error',
   }),
+  video_running: kind(409, '视频 {id} 尚未完成', 'Video {id} is not complete yet'),
+  video_gone: kind(410, '视频 {id} 的文件已不可用', 'The file of video {id} is not available any more'),
   sensitive_words: kind(400, '内容包含敏感词', 'The content contains sensitive words'),
   rate_limit_requests: kind(
     429,

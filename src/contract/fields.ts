@@ -23,6 +23,7 @@ export type Widget =
   | 'chats'
   | 'group-limits'
   | 'group-counts'
+  | 'video-prices'
   | 'select'
   | 'choices'
   | 'tags'

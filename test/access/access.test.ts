@@ -42,7 +42,7 @@ describe('the matrix', () => {
         task: true,
       },
       ...{ 'not-offered': true, draw: true, drawing: true, seed: true, image: true, drawings: true, notify: true },
-      ...{ compose: true, song: true, songs: true },
+      ...{ compose: true, song: true, songs: true, film: true, video: true, videos: true, clip: true, 'delete-video': true },
     }
     const seen = new Set<string>()
     for (const line of relayLines().filter((each) => !each.startsWith('WEBSOCKET'))) {

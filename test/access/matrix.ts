@@ -136,7 +136,6 @@ const addresses = {
     /v1/user_profiles/{id}                      GET
     /v1/vaults/{id}                             GET
     /v1/vector_stores/{id}                      GET
-    /v1/videos/{id}                             GET
     /v1/voices/{id}                             GET
     /v1/webhook_endpoints/{id}                  GET
     /v1/webhook_event_types/{id}                GET
@@ -411,9 +410,16 @@ const addresses = {
     /suno/submit/{act}                          POST
     /suno/fetch                                 POST
     /suno/fetch/{id}                            GET
+    /v1/video/generations                       POST
+    /v1/video/generations/{id}                  GET
+    /v1/videos                                  GET POST
+    /v1/videos/{id}                             DELETE GET
+    /v1/videos/{id}/content                     GET
   `,
   playground: `
     /pg/chat/completions                        POST
+    /pg/videos                                  GET POST
+    /pg/videos/{id}                             DELETE GET
     /pg/decisions                               POST
     /pg/requests/{id}/cancel                    POST
     /pg/requests/{id}/events                    GET

@@ -65,7 +65,7 @@ function kindOf({ widget }: Option): 'boolean' | 'number' | 'json' | 'text' {
 }
 
 const jsonWidgets: ReadonlySet<string> = new Set([
-  ...['ratio-map', 'text-map', 'header-lists', 'chats', 'group-limits', 'group-counts'],
+  ...['ratio-map', 'text-map', 'header-lists', 'chats', 'group-limits', 'group-counts', 'video-prices'],
 ])
 
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])

@@ -1,3 +1,4 @@
+import type { VideoPrice, VideoPrices } from '../video-price.ts'
 import type { Ratios } from './shapes.ts'
 
 /**
@@ -29,6 +30,19 @@ export const defaultPrices = {
     swap_face: 0.05,
     mj_upload: 0.05,
   },
+  /** Clips, from the public price lists as of November 2026. Kling and Vidu publish credits, not dollars: they have no entry. */
+  VideoPrice: {
+    'veo-3.1-generate-*': perSecond({ '720p': 0.4, '1080p': 0.4, '4k': 0.6 }, [8, 8]),
+    'veo-3.1-fast-generate-*': perSecond({ '720p': 0.1, '1080p': 0.12, '4k': 0.3 }, [8, 8]),
+    'veo-3.1-lite-generate-*': perSecond({ '720p': 0.05, '1080p': 0.08 }, [8, 8]),
+    'doubao-seedance-2-5-*': perSecond({ '720p': 0.216, '480p': 0.096, '1080p': 0.535, '4k': 0.72 }, [5, 15]),
+    'doubao-seedance-2-0-*': perSecond({ '720p': 0.142, '480p': 0.066, '1080p': 0.354, '4k': 0.72 }, [5, 15]),
+    'wan3.0-*': perSecond({ '720p': 0.1, '480p': 0.05, '1080p': 0.2 }, [5, 15]),
+    'happyhorse-1.1-*': perSecond({ '720p': 0.14, '480p': 0.07, '1080p': 0.18 }, [5, 15]),
+    'MiniMax-H3': perSecond({ '768p': 0.08, '2k': 0.13 }, [6, 15]),
+    'grok-imagine-video-1.5': perSecond({ '720p': 0.14, '480p': 0.08, '1080p': 0.25 }, [6, 15]),
+    'grok-imagine-video-1.5-lite': perSecond({ '720p': 0.03, '480p': 0.02, '1080p': 0.14 }, [6, 15]),
+  } as VideoPrices,
   /** Input tokens. */
   ModelRatio: {
     'gpt-4-gizmo-*': 15,
@@ -265,4 +279,10 @@ export const defaultPrices = {
     'claude-3-7-sonnet-20250219': 1.25,
     'claude-3-7-sonnet-20250219-thinking': 1.25,
   },
-} satisfies Record<string, Ratios>
+} satisfies Record<string, Ratios | VideoPrices>
+
+/** A price by second and resolution, whatever the sound; the first resolution is the usual one. */
+function perSecond(usdByResolution: Readonly<Record<string, number>>, [usual, longest]: readonly [number, number]): VideoPrice {
+  const rates = Object.entries(usdByResolution).map(([resolution, usd]) => ({ resolution, sound: 'any' as const, usd }))
+  return { per: 'second', seconds: { usual, longest }, rates }
+}

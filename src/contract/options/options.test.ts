@@ -62,7 +62,9 @@ describe('the string form of options', () => {
         for (const text of ['', 'yes', 'NaN', 'Infinity', '1e999', '0x10', '{}', '-2'])
           expect('reason' in decodeOption(one, text), `${key} ${text}`).toBe(true)
       }
-      if (['ratio-map', 'text-map', 'header-lists', 'chats', 'group-limits', 'group-counts'].includes(one.widget)) {
+      if (
+        ['ratio-map', 'text-map', 'header-lists', 'chats', 'group-limits', 'group-counts', 'video-prices'].includes(one.widget)
+      ) {
         const deep = '['.repeat(200_000)
         for (const text of [
           '',

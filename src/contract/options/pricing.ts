@@ -2,6 +2,7 @@ import { longCacheLifetimes } from '../usage.ts'
 import { option, section } from './define.ts'
 import { cacheWriteFactors, tierFactors, toolPrices } from './extra-prices.ts'
 import { choice, link, message, number, ratios, toggle } from './shapes.ts'
+import { videoPrices } from './video-prices.ts'
 
 export const priceUpdates = section(
   { name: 'price-updates', tab: 'prices', label: { zh: '公开价格的更新', en: 'Public price updates' }, writer: 'root' },
@@ -180,6 +181,15 @@ export const prices = section(
       help: {
         zh: '输出的视频 Token 相对文本输入的倍率；未列出的模型与补全倍率相同。',
         en: 'Ratio of video output tokens to text input tokens. For models that are not listed, the completion ratio.',
+      },
+    }),
+    VideoPrice: option({
+      schema: videoPrices,
+      widget: 'video-prices',
+      label: { zh: '视频价格', en: 'Video prices' },
+      help: {
+        zh: '按秒或按条，按分辨率和有无声音定价；优先于该模型的其他价格。模型名可用 *，最长的匹配优先。第一行是请求未指明时的规格。',
+        en: 'Prices by second or by clip, by resolution and sound; they take precedence over the other prices of a model. Names may have an asterisk; the longest match takes precedence. The first line is what a request gets that names nothing.',
       },
     }),
     WebSearchPrice: option({

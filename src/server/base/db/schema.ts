@@ -47,6 +47,7 @@ export interface Tables {
   log_purges: LogPurgesTable
   midjourneys: MidjourneysTable
   tasks: TasksTable
+  videos: VideosTable
   audit: AuditTable
   key_ring: { id: string; wrapped: string; created_at: number }
   leases: { name: string; holder: string; until_ms: number }
@@ -747,6 +748,50 @@ interface TasksTable {
   asked: Generated<number>
   charged_model: Generated<string>
   charged_group: Generated<string>
+}
+
+/** An order of clips and its job at the vendor. Times in unix seconds. */
+interface VideosTable {
+  id: Generated<number>
+  /** The id that callers see: `video_…`. */
+  public_id: string
+  user_id: number
+  token_id: Generated<number>
+  channel_id: Generated<number>
+  /** The channel key with which it was ordered. */
+  key_id: Generated<number>
+  action: string
+  /** The model that the caller asked for, and the vendor's name of it. */
+  model: string
+  upstream_model: Generated<string>
+  upstream_id: Generated<string>
+  prompt: Generated<string>
+  /** JSON: what is sold, and its price as it was at admission. */
+  clip: string
+  status: string
+  progress: Generated<string>
+  fail_reason: Generated<string>
+  submit_time: Generated<number>
+  finish_time: Generated<number>
+  quota: Generated<number>
+  /** The request that created it: its charge is `charge:<request id>` of the ledger. */
+  request_id: Generated<string>
+  /** The time of the next poll; 0 when it has ended. */
+  ask_at: Generated<number>
+  /** The number of failed attempts to fetch it. */
+  asked: Generated<number>
+  charged_model: Generated<string>
+  charged_group: Generated<string>
+  /** How many clips the vendor has made. */
+  delivered: Generated<number>
+  /** JSON, encrypted: where the vendor has the clips. */
+  files_sealed: Generated<string>
+  /** Bytes of its clips in the data folder; -1 when they could not be kept. */
+  kept_bytes: Generated<number>
+  /** The key of the kept clips, encrypted. */
+  kept_sealed: Generated<string>
+  /** When its owner has deleted it; 0 otherwise. */
+  deleted_at: Generated<number>
 }
 
 /** Published price data: the data used instead of the package's, and the newest data found. */

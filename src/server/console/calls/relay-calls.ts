@@ -25,7 +25,7 @@ const [chat, responses, messages, gemini, media, text, account, tasks] = [
   'Images and audio',
   'Embeddings, moderation, rerank',
   'Models and balance',
-  'Drawings and music',
+  'Drawings, music and videos',
 ]
 
 type Said = readonly [tag: string, summary: string, vendor?: string]
@@ -79,6 +79,13 @@ const said: Readonly<Record<string, Said>> = {
   'POST /suno/submit/{act}': [tasks, 'Order a piece of music, or its lyrics'],
   'POST /suno/fetch': [tasks, 'Get several pieces of music'],
   'GET /suno/fetch/{id}': [tasks, 'Get a piece of music'],
+  'POST /v1/videos': [tasks, 'Order a video', `${openAi}/videos/create`],
+  'GET /v1/videos': [tasks, 'List your videos', `${openAi}/videos/list`],
+  'GET /v1/videos/{id}': [tasks, 'Get the state of a video', `${openAi}/videos/retrieve`],
+  'DELETE /v1/videos/{id}': [tasks, 'Delete an ended video', `${openAi}/videos/delete`],
+  'GET /v1/videos/{id}/content': [tasks, 'Download a video, whole or a range of it', `${openAi}/videos/content`],
+  'POST /v1/video/generations': [tasks, 'Order a video, as gateways of this family do'],
+  'GET /v1/video/generations/{id}': [tasks, 'Get a video, as gateways of this family do'],
 }
 
 const question = { role: 'user', content: 'Hello' }

@@ -15,8 +15,8 @@ type UpstreamFormat = keyof typeof upstreamFormats
 /** A session over an open WebSocket instead of a request and a reply. */
 type SocketFormat = keyof typeof socketFormats
 
-/** Orders of drawings and music, which run asynchronously; handled by `tasks`. */
-export type TaskFormat = 'drawing' | 'music'
+/** Orders of drawings, music and clips, which run asynchronously; handled by `tasks`. */
+export type TaskFormat = 'drawing' | 'music' | 'video'
 
 /** The formats in which a channel can be called. */
 export type ChannelFormat = CallerFormat | SocketFormat | TaskFormat
@@ -24,4 +24,4 @@ export type ChannelFormat = CallerFormat | SocketFormat | TaskFormat
 export type Format = ChannelFormat | UpstreamFormat
 
 /** A dialect decides how errors, request ids and heartbeats look to the caller. */
-export type Dialect = 'openai' | 'anthropic' | 'gemini' | TaskFormat
+export type Dialect = 'openai' | 'anthropic' | 'gemini' | Exclude<TaskFormat, 'video'>

@@ -90,6 +90,7 @@ export const formats: Declarations = {
   'openai.realtime': { name: 'openai.realtime' },
   drawing: { name: 'drawing', isTask: true },
   music: { name: 'music', isTask: true },
+  video: { name: 'video', isTask: true },
 }
 
 /** The declarations in their order. */

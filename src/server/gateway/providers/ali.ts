@@ -7,6 +7,7 @@ import { isConversation } from './conversations.ts'
 import { requestFloats, withDirectCalls } from './direct-calls.ts'
 import { models, newest } from './models.ts'
 import { bearer, defineProvider, joinUrl, pathOf } from './openai-compatible.ts'
+import { wan } from './videos/wan.ts'
 
 const speaks = {
   'openai.chat': '/compatible-mode/v1/chat/completions',
@@ -56,6 +57,7 @@ export const ali = defineProvider({
     'openai.embeddings': requestFloats,
   }),
   modelsPath: '/compatible-mode/v1/models',
+  videos: wan,
 })
 
 const pasted = ['/compatible-mode/v1', '/api/v1']

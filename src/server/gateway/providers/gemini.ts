@@ -5,6 +5,7 @@ import { addressPieces } from './address-piece.ts'
 import { models, newest } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
 import type { Upstream } from './provider.ts'
+import { veo } from './videos/veo.ts'
 
 const methods = {
   'gemini.generate': 'generateContent',
@@ -41,12 +42,25 @@ export const gemini = defineProvider({
     const method = stream ? 'streamGenerateContent?alt=sse' : pathOf(methods, format)
     return joinUrl(channel.baseUrl, `/${versionFor(channel, model)}/${geminiModelPath(model)}:${method}`)
   },
-  headers: (channel): Record<string, string> => (channel.key === '' ? {} : { 'x-goog-api-key': channel.key }),
+  headers: keyHeader,
   adjustBody: renameModels,
   keyRefusedBy: [401, 403],
   refusesKey: ({ status, code }) => status === 400 && code === 'API_KEY_INVALID',
   modelsPath: '/v1beta/models?pageSize=1000',
+  videos: veo({
+    headers: keyHeader,
+    orderUrl: (channel, model) =>
+      joinUrl(channel.baseUrl, `/${versionFor(channel, model)}/${geminiModelPath(model)}:predictLongRunning`),
+    query: (channel, { id, model }) => ({
+      method: 'GET',
+      url: joinUrl(channel.baseUrl, `/${versionFor(channel, model)}/${addressPieces(id)}`),
+    }),
+  }),
 })
+
+function keyHeader({ key }: Upstream): Record<string, string> {
+  return key === '' ? {} : { 'x-goog-api-key': key }
+}
 
 /** The resource of a model: under `models`, unless its name says that it is of another collection. */
 function geminiModelPath(model: string): string {

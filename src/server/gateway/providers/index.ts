@@ -74,6 +74,9 @@ export const providers: readonly Provider[] = Object.freeze([
   coze,
   replicate,
   advancedCustom,
+  own.kling,
+  own.vidu,
+  own.videoHost,
   ...resellers,
   compatible.perplexity,
 ])

@@ -2,6 +2,7 @@ import type { JsonObject } from '../protocols/wire-format.ts'
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { models, newest } from './models.ts'
 import { defineProvider, joinUrl, pathOf, same } from './openai-compatible.ts'
+import { hailuo } from './videos/hailuo.ts'
 
 const speaks = {
   'openai.chat': '/v1/chat/completions',
@@ -36,6 +37,7 @@ export const minimax = defineProvider({
     adjust,
   ),
   modelsPath: null,
+  videos: hailuo,
 })
 
 /** MiniMax refuses a temperature of 0. */

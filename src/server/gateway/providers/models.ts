@@ -15,6 +15,15 @@ export const models = Object.freeze({
     text-moderation-latest text-moderation-stable text-davinci-edit-001 davinci-002 babbage-002 dall-e-3 whisper-1 tts-1
     tts-1-1106 tts-1-hd tts-1-hd-1106
   `),
+  kling: names(`
+    kling-v2-6 kling-v2-5-turbo kling-v2-1-master kling-v2-1 kling-v1-6
+  `),
+  vidu: names(`
+    viduq2 viduq2-turbo viduq2-pro viduq1 vidu2.0
+  `),
+  videoHost: names(`
+    sora-2 sora-2-pro
+  `),
   ollama: names(`
     llama3-7b
   `),

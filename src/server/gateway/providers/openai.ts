@@ -18,6 +18,7 @@ import {
 import { passedHeaders } from './passed-headers.ts'
 import type { Provider } from './provider.ts'
 import { adjustResponses, prefersResponses } from './responses.ts'
+import { openAiVideos } from './videos/openai-videos.ts'
 
 /** In the URLs of this gateway, the path already selects vendor and version. */
 const cloudflareGateway = 'https://gateway.ai.cloudflare.com'
@@ -50,6 +51,7 @@ export const openai = defineProvider({
   accountHeader: 'openai-organization',
   prefers: prefersResponses,
   balance: openAiBilling,
+  videos: openAiVideos,
   adjustBody: adjustForOpenai,
 })
 

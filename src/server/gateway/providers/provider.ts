@@ -1,9 +1,13 @@
-import { type ChannelSetting, passableHeaders } from '../../../contract/entities/channel.ts'
+import { passableHeaders } from '../../../contract/entities/channel.ts'
 import type { ChannelColor } from '../../../contract/entities/channel-status.ts'
 import type { Text } from '../../../contract/text.ts'
 import type { Framing } from '../../base/lib/bytes/frames.ts'
 import type { Quirks } from '../protocols/codec.ts'
 import type { CallerFormat, Format, TaskFormat } from '../protocols/format.ts'
+import type { Upstream } from './upstream.ts'
+import type { VideoVendor } from './videos/video-vendor.ts'
+
+export type { Upstream }
 
 /**
  * A provider is a kind of upstream: its label, address, models, native wire formats, authorization and quirks. One file per provider
@@ -64,6 +68,8 @@ export interface Provider {
   url(channel: Upstream, format: Format, model: string, stream: boolean): string
   /** The kind of asynchronous orders that it accepts instead of other calls. */
   readonly tasks?: TaskFormat
+  /** How clips are ordered, for a vendor that makes them. */
+  readonly videos?: VideoVendor
   /** For a vendor whose replies may be tasks: the URL of a task's status. */
   taskUrl?(channel: Upstream, taskId: string): string
   /**
@@ -139,18 +145,6 @@ export interface SignedRequest {
 export interface Signature {
   readonly url?: URL
   readonly headers?: Readonly<Record<string, string>>
-}
-
-/** A provider's view of a channel. The key is in clear text here: it must only go into headers or the URL of this origin. */
-export interface Upstream {
-  readonly id: number
-  readonly type: number
-  readonly key: string
-  /** The channel's own address, or else the provider's, without a trailing slash. */
-  readonly baseUrl: string
-  readonly organization: string
-  readonly other: string
-  readonly setting: ChannelSetting
 }
 
 /**

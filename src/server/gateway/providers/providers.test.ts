@@ -600,7 +600,7 @@ describe('the list of providers', () => {
   it('offers the channel types in their usual order, newer ones last, and none that cannot be called', () => {
     expect(providers.filter(({ offered }) => offered).map(({ id }) => id)).toEqual([
       1, 2, 5, 36, 4, 14, 33, 41, 3, 34, 39, 43, 15, 46, 17, 18, 16, 26, 24, 11, 45, 25, 19, 23, 31, 35, 37, 38, 40, 42, 8, 22,
-      21, 44, 20, 47, 48, 49, 56, 58,
+      21, 44, 20, 47, 48, 49, 56, 58, 50, 52, 59,
     ])
     expect(providers.filter(({ offered }) => !offered).map(({ id }) => id)).toEqual([6, 7, 9, 10, 12, 13, 27])
   })

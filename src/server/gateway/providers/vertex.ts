@@ -9,6 +9,7 @@ import { messagesHostOf } from './messages-hosts.ts'
 import { models, newest } from './models.ts'
 import { bearer, defineProvider, pathOf, same } from './openai-compatible.ts'
 import type { Provider, Upstream } from './provider.ts'
+import { veo } from './videos/veo.ts'
 
 const speaks = {
   'gemini.generate': '/publishers/google/models/{model}',
@@ -61,10 +62,7 @@ export const vertex: Provider = defineProvider({
     return baseOf(channel, format, model) + path + methodOf(format, stream)
   },
   /** A key that is exchanged for a token is never sent upstream itself. */
-  headers({ key }) {
-    if (isAccount(key)) return {}
-    return isApiKey(key) ? { 'x-goog-api-key': key } : bearer(key)
-  },
+  headers: authorised,
   accessToken: ({ key }, nowMs) => (isAccount(key) ? googleTokenExchange(readGoogleAccount(key), nowMs) : undefined),
   adjustBody(body, format, model, caller) {
     if (format === 'anthropic.messages') return hostedMessages(body, { host, model }, caller)
@@ -73,7 +71,25 @@ export const vertex: Provider = defineProvider({
   },
   forChannel: ({ key }) => (isAccount(key) ? vertex : express),
   modelsPath: null,
+  videos: veo({
+    headers: authorised,
+    orderUrl: (channel, model) => `${veoUrl(channel, model)}:predictLongRunning`,
+    query: (channel, { id, model }) => ({
+      method: 'POST',
+      url: `${veoUrl(channel, model)}:fetchPredictOperation`,
+      body: { operationName: id },
+    }),
+  }),
 })
+
+function authorised({ key }: Upstream): Record<string, string> {
+  if (isAccount(key)) return {}
+  return isApiKey(key) ? { 'x-goog-api-key': key } : bearer(key)
+}
+
+function veoUrl(channel: Upstream, model: string): string {
+  return `${baseOf(channel, 'gemini.predict', model)}/publishers/google/models/${addressPiece(modelIdOf(model))}`
+}
 
 /** Interactions belong to a project, which an API key does not name. */
 const { 'gemini.interactions': _, ...expressSpeaks } = speaks

@@ -1,6 +1,7 @@
 import { chatHost, plainHost } from './adjust-chat.ts'
 import { models, newest } from './models.ts'
 import { defineProvider, joinUrl, pathOf } from './openai-compatible.ts'
+import { seedance } from './videos/seedance.ts'
 
 const speaks = {
   'openai.chat': '/api/v3/chat/completions',
@@ -27,4 +28,5 @@ export const volcengine = defineProvider({
     return joinUrl(channel.baseUrl, bot ? '/api/v3/bots/chat/completions' : pathOf(speaks, format))
   },
   modelsPath: '/api/v3/models',
+  videos: seedance,
 })

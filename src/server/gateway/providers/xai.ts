@@ -6,6 +6,7 @@ import { chatHost } from './adjust-chat.ts'
 import { withDirectCalls, withoutMembers } from './direct-calls.ts'
 import { models, newest } from './models.ts'
 import { defineProvider, mediaPaths, responsesPaths, same } from './openai-compatible.ts'
+import { grok } from './videos/grok.ts'
 
 /**
  * Parameters that only some Grok models refuse are in the table of models; the reported completion tokens do not include reasoning.
@@ -30,6 +31,7 @@ export const xai = defineProvider({
     'xai.image-edits': mediaPaths['openai.image-edits'],
     'openai.realtime': '/v1/realtime',
   },
+  videos: grok,
   ...withDirectCalls(chatHost({}, adjustForModel), { 'openai.images': adjustImages }),
 })
 

@@ -15,18 +15,19 @@ export type Details = Readonly<Record<string, string | number>>
 
 /**
  * Applies an update to a task if it is a step forward. Of any number of concurrent updates on any nodes, one changes the state, and a
- * failure refunds the task's charge in the same transaction. Returns whether the state changed.
+ * failure refunds the task's charge in the same transaction, and a success what is beyond `kept`. Returns whether the state changed.
  */
 export async function advanceTask(
   app: Core & Pick<RelayParts, 'ledger'>,
   table: TaskTable,
-  { task, seen, details = {} }: { task: TaskRow; seen: SeenState; details?: Details },
+  { task, seen, details = {}, kept }: { task: TaskRow; seen: SeenState; details?: Details; kept?: number | undefined },
 ): Promise<boolean> {
   const next = nextState(task, seen)
   if (!next) return false
   const { isChanged, refund } = await change(app, undefined, async (within, report) => {
     if (!(await writeState(app, within, { table, task, next, details }))) return { isChanged: false, refund: undefined }
-    const refund = next.status === 'FAILURE' ? await giveBack(app, within, table, task) : undefined
+    const stays = next.status === 'FAILURE' ? 0 : next.status === 'SUCCESS' ? kept : undefined
+    const refund = stays === undefined ? undefined : await giveBack(app, within, { table, task, stays })
     if (refund && refund.tokenId !== 0) report({ topic: 'token', id: refund.tokenId })
     return { isChanged: true, refund }
   })
@@ -73,21 +74,30 @@ async function writeState(app: Pick<RelayParts, 'now'>, within: Within, { table,
 async function giveBack(
   app: Pick<RelayParts, 'ledger' | 'now' | 'options'>,
   within: Within,
-  table: TaskTable,
-  task: TaskRow,
+  { table, task, stays }: { readonly table: TaskTable; readonly task: TaskRow; readonly stays: number },
 ): Promise<Refund | undefined> {
   const at = seconds(app.now())
-  const name = task.upstreamId || String(task.id)
+  const name = task.shownId || String(task.id)
   const { userId, requestId, channelId, charged } = task
-  const refund = await refundCharge(app.ledger, within, { requestId, channelId, ...charged, at, detail: `${table}:${task.id}` })
+  const refund = await refundCharge(app.ledger, within, {
+    ...{ requestId, channelId, at, detail: `${table}:${task.id}`, kept: stays },
+    ...charged,
+  })
   if (!refund) return undefined
   const owner = await within.selectFrom('users').select('username').where('id', '=', userId).executeTakeFirst()
   const units = quotaText(app, refund.amount)
-  const content =
-    table === 'midjourneys'
-      ? `绘图任务 ${name} 失败，退还 ${units} / Drawing ${name} failed, ${units} was given back`
-      : `异步任务 ${name} 失败，退还 ${units} / Task ${name} failed, ${units} was given back`
+  const content = stays > 0 ? partText(name, units) : failureTexts[table](name, units)
   const row = { type: logType.system, at, userId, username: owner?.username ?? '', content, quota: refund.amount }
   await recordLog(within, row)
   return refund
+}
+
+const failureTexts: Readonly<Record<TaskTable, (name: string, units: string) => string>> = {
+  midjourneys: (name, units) => `绘图任务 ${name} 失败，退还 ${units} / Drawing ${name} failed, ${units} was given back`,
+  tasks: (name, units) => `异步任务 ${name} 失败，退还 ${units} / Task ${name} failed, ${units} was given back`,
+  videos: (name, units) => `视频 ${name} 失败，退还 ${units} / Video ${name} failed, ${units} was given back`,
+}
+
+function partText(name: string, units: string): string {
+  return `视频 ${name} 少于所订，退还 ${units} / Video ${name} is less than was ordered, ${units} was given back`
 }

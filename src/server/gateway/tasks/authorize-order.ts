@@ -1,7 +1,9 @@
+import type { OptionValues } from '../../../contract/options/index.ts'
+import { clipUsd } from '../../../contract/video-price.ts'
 import { fail } from '../../base/lib/failure.ts'
 import type { Core } from '../../base/options/core.ts'
-import { groupsToTry } from '../../money/pricing/groups.ts'
-import type { Price } from '../../money/pricing/quote.ts'
+import { groupRatio, groupsToTry } from '../../money/pricing/groups.ts'
+import { freePrice, type Price } from '../../money/pricing/quote.ts'
 import type { RelayCaller } from '../../people/tokens/authenticate.ts'
 import type { RunningChannel } from '../channels/index/model-index.ts'
 import { authorizeModel } from '../relay/admission/admit-request.ts'
@@ -62,11 +64,34 @@ function authorizeAnyModel(
 /** Price of orders in US dollars where none is configured and unpriced models are accepted. */
 const usdDefault = 0.1
 
-/** The price of an order, which is per call. Throws `price_missing`. */
-export function priceOfOrder(app: Pick<RelayParts, 'catalog'>, caller: RelayCaller, order: Order, group: string): Price {
+/** Price of a second of a clip in US dollars in the same case: that of the dearest public price. */
+const usdOfSecond = 0.72
+
+/** The price of an order, which is per call, or per clip. Throws `price_missing`. */
+export function priceOfOrder(
+  app: Pick<RelayParts, 'catalog' | 'options'>,
+  caller: RelayCaller,
+  order: Order,
+  group: string,
+): Price {
+  const { usd } = order.sold ?? {}
+  const [named = ''] = order.models
+  if (usd !== undefined) return priceOfClip(app.options.current, { model: named, group, usd })
   const set = order.prices.find((name) => app.catalog.modelPriceOf(name) !== undefined)
   const model = set ?? order.models[0] ?? ''
   const price = app.catalog.priceOf({ model, group, acceptsUnpriced: caller.acceptsUnpriced })
+  if (price.fixedUsd >= 0) return price
   // A price by tokens would be 0, because an order has no tokens.
-  return price.fixedUsd >= 0 ? price : { ...price, fixedUsd: usdDefault, unpriced: true }
+  if (!order.sold) return { ...price, fixedUsd: usdDefault, unpriced: true }
+  if (!price.unpriced) fail('price_missing', { model })
+  return {
+    ...price,
+    fixedUsd: clipUsd({ per: 'second' }, { resolution: '', sound: 'any', usd: usdOfSecond }, order.sold.seconds),
+  }
+}
+
+/** The price of one clip in a group, by the price table of its model. */
+function priceOfClip(options: OptionValues, { model, group, usd }: { model: string; group: string; usd: number }): Price {
+  const { QuotaPerUnit: quotaPerUnit } = options
+  return { ...freePrice(model, group), fixedUsd: usd, groupRatio: groupRatio(options, group), quotaPerUnit }
 }

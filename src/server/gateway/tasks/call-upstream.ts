@@ -9,11 +9,14 @@ import { isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-f
 import type { CallerHeaders } from '../providers/provider.ts'
 import { UpstreamFailure, withCleanFacts } from '../relay/upstream/failure.ts'
 
-/** One call to an upstream of drawings or music. */
+/** One call to an upstream of drawings, music or clips. */
 export interface TaskCall {
   readonly method?: 'GET' | 'POST'
   /** The path, appended to the channel's address. */
-  readonly path: string
+  readonly path?: string
+  /** The whole address instead, with the headers that authorize the call. */
+  readonly url?: string
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
   /** Headers of the request that causes the call. */
   readonly caller?: CallerHeaders
@@ -35,9 +38,18 @@ export async function callUpstream(
 async function askOnce(
   agents: UpstreamAgents,
   channel: RunningChannel,
-  { method = 'POST', path, body, caller, trace, timeoutMs, sizeBytesMax }: TaskCall,
+  {
+    method = 'POST',
+    path = '',
+    url = `${channel.baseUrl}${path}`,
+    headers = keyOf(channel),
+    body,
+    caller,
+    trace,
+    timeoutMs,
+    sizeBytesMax,
+  }: TaskCall,
 ): Promise<JsonObject | UpstreamFailure> {
-  const url = `${channel.baseUrl}${path}`
   const address = trace && parseUrl(url)
   let reply: Reply
   try {
@@ -50,7 +62,7 @@ async function askOnce(
           {
             accept: 'application/json',
             ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-            ...keyOf(channel),
+            ...headers,
           },
           caller,
         ),

@@ -52,7 +52,7 @@ describe('a drawing order', () => {
   })
 
   it('is accepted at the paths of the proxies, and nowhere else', () => {
-    const found = (path: string) => findTaskCall(path)?.taskCall
+    const found = (path: string) => findTaskCall('POST', path)?.taskCall ?? findTaskCall('GET', path)?.taskCall
     expect(found('/mj/submit/imagine')).toEqual({ action: 'draw', act: 'imagine', mode: '' })
     expect(found('/mj-turbo/mj/submit/imagine')).toEqual({ action: 'draw', act: 'imagine', mode: 'turbo' })
     expect(found('/mj-relax/submit/imagine')).toEqual({ action: 'draw', act: 'imagine', mode: 'relax' })

@@ -1,13 +1,13 @@
 import { sameSecret } from '../../base/lib/secrets/secrets.ts'
 import type { Core } from '../../base/options/core.ts'
 
-/** The permission of a link: to see one image, or to report on one drawing. */
-type Purpose = 'drawing-image' | 'drawing-notice'
+/** The permission of a link: to see one image or the clips of one video, or to report on one drawing. */
+type Purpose = 'drawing-image' | 'drawing-notice' | 'video-content'
 
 const macLength = 32
 
 /**
- * The secret part of a link to one drawing: it gives access to that drawing alone. Images are shown in tags that send no token, and
+ * The secret part of a link to one task: it gives access to that task alone. Images and clips are shown in tags that send no token, and
  * upstreams have none.
  */
 export function linkKey({ secrets }: Pick<Core, 'secrets'>, purpose: Purpose, id: number): string {
@@ -23,6 +23,15 @@ export function readLinkKey(core: Pick<Core, 'secrets'>, purpose: Purpose, key: 
 /** The path of a drawing's image on this site. */
 export function imagePath(core: Pick<Core, 'secrets'>, { id, upstreamId }: { id: number; upstreamId: string }): string {
   return `/mj/image/${encodeURIComponent(upstreamId)}?key=${linkKey(core, 'drawing-image', id)}`
+}
+
+/** The path of a clip on this site. */
+export function videoPath(
+  core: Pick<Core, 'secrets'>,
+  { id, publicId, index }: { readonly id: number; readonly publicId: string; readonly index: number },
+): string {
+  const part = index === 0 ? '' : `&index=${index}`
+  return `/v1/videos/${publicId}/content?key=${linkKey(core, 'video-content', id)}${part}`
 }
 
 /** The URL to which the upstream may report on a drawing; '' while this site has no server address. */

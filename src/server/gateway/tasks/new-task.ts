@@ -38,6 +38,14 @@ export async function openTask(
     charged_group: charged.group,
     ask_at: at + unansweredSeconds,
   }
+  if (table === 'videos') {
+    const video = await app.db
+      .insertInto(table)
+      .values({ public_id: requestId, model: charged.model, clip: '{}', ...common, ...details })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return { table, id: video.id, requestId }
+  }
   const music = { created_at: at, updated_at: at, task_id: '', platform: 'suno', ...common, ...details }
   const { id } =
     table === 'midjourneys'

@@ -1,10 +1,13 @@
+import type { Text } from '../../../contract/text.ts'
+import type { Price } from '../../money/pricing/quote.ts'
+import type { RunningChannel } from '../channels/index/model-index.ts'
 import type { TaskFormat } from '../protocols/format.ts'
 import type { JsonObject } from '../protocols/wire-format.ts'
 import type { Details } from './advance.ts'
 import type { TaskCall } from './call-upstream.ts'
 import type { TaskTable } from './task-table.ts'
 
-/** A caller's order, read from the request: the facts about a drawing or a piece of music for `submit.ts`. */
+/** A caller's order, read from the request: the facts about a drawing, a piece of music or clips for `submit.ts`. */
 export interface Order {
   readonly table: TaskTable
   readonly format: TaskFormat
@@ -19,12 +22,31 @@ export interface Order {
   readonly parent: { readonly id: string; readonly mustBeDone: boolean } | undefined
   /** Columns of the new row. */
   readonly details: Details
-  question(facts: QuestionFacts): TaskCall
+  /** What clips are sold as; absent for orders with one price per call. */
+  readonly sold?: SoldClips
+  /** Further columns of the new row, which its price decides. */
+  priced?(price: Price): Details
+  /** Throws `field_invalid` for an order that the channel cannot take. */
+  question(facts: QuestionFacts): TaskCall | Promise<TaskCall>
   /** Reads the upstream's reply. Undefined when it is no reply to an order. */
-  read(answer: JsonObject): Verdict | undefined
+  read(answer: JsonObject, channel: RunningChannel, upstreamModel: string): Verdict | undefined
 }
 
-interface QuestionFacts {
+interface SoldClips {
+  /** US dollars of one clip by its price table; undefined where there is none. */
+  readonly usd: number | undefined
+  readonly pieces: number
+  readonly seconds: number
+  readonly text: Text
+  /** The id that the caller sees instead of the upstream's. */
+  readonly id: string
+}
+
+export interface QuestionFacts {
+  readonly channel: RunningChannel
+  /** The channel with an access token in place of its key. */
+  readonly keyed: RunningChannel
+
   /** The URL to which the upstream may report; '' for none. */
   readonly hook: string
   /** The model name for which the price was found. */

@@ -1,3 +1,4 @@
+import { AppError } from '../../base/lib/failure.ts'
 import { background } from '../../base/lib/log/logger.ts'
 import type { Core } from '../../base/options/core.ts'
 import type { Hold } from '../../money/ledger/ledger.ts'
@@ -18,8 +19,9 @@ import {
 import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import { callerHeaders } from '../relay/upstream/request-target.ts'
 import type { AuthorizedOrder } from './authorize-order.ts'
-import { callUpstream } from './call-upstream.ts'
-import type { Accepted, Order, Refused, Verdict } from './order.ts'
+import { callUpstream, type TaskCall } from './call-upstream.ts'
+import type { Accepted, Order, QuestionFacts, Refused, Verdict } from './order.ts'
+import { keyedChannel } from './videos/vendor-call.ts'
 
 interface Placing {
   readonly call: ClientExchange
@@ -34,7 +36,7 @@ interface Placing {
 }
 
 /** The parts that placing an order uses. */
-export type PlaceParts = TryParts & Pick<RelayParts, 'budgets' | 'ledger' | 'upstream'>
+export type PlaceParts = TryParts & Pick<RelayParts, 'accessTokens' | 'budgets' | 'ledger' | 'upstream'>
 
 /** The last outcome of placing an order. */
 export type Placed =
@@ -93,21 +95,32 @@ function isUntaken(failure: UpstreamFailure): boolean {
 }
 
 async function ask(
-  app: Core & Pick<RelayParts, 'upstream'>,
+  app: Core & Pick<RelayParts, 'accessTokens' | 'upstream'>,
   { call, order, admitted, hook, priced }: Placing,
   { channel, trace }: ChannelAttempt,
 ): Promise<{ readonly verdict: Verdict; readonly upstreamModel: string } | UpstreamFailure> {
-  const answer = await callUpstream(app.upstream, channel, {
-    ...order.question({ hook, priced, mapped: (model) => resolveModel(channel, model) }),
-    caller: callerHeaders({ call }),
-    trace,
-  })
+  const keyed = await keyedChannel(app, channel)
+  if (keyed instanceof UpstreamFailure) return keyed
+  const facts = { hook, priced, channel, keyed, mapped: (model: string) => resolveModel(channel, model) }
+  const question = await questionOf(order, facts)
+  if (question instanceof UpstreamFailure) return question
+  const answer = await callUpstream(app.upstream, channel, { ...question, caller: callerHeaders({ call }), trace })
   if (answer instanceof UpstreamFailure) return answer
-  const verdict = order.read(answer)
+  const verdict = order.read(answer, channel, resolveModel(channel, admitted.model))
   if (!verdict) return new UpstreamFailure('bad-reply', { facts: { message: 'the answer names no task' } })
   if (!verdict.isAccepted && verdict.isOutOfAccounts) noteNoAccount(app, channel)
   if (!verdict.isAccepted && verdict.isChannels) return new RefusedOrder(verdict, channel)
   return { verdict, upstreamModel: resolveModel(channel, admitted.model) }
+}
+
+/** An order that this channel cannot take is the caller's mistake. */
+async function questionOf(order: Order, facts: QuestionFacts): Promise<TaskCall | UpstreamFailure> {
+  try {
+    return await order.question(facts)
+  } catch (error) {
+    if (error instanceof AppError) return new UpstreamFailure('untranslatable', { own: error })
+    throw error
+  }
 }
 
 function noteNoAccount(app: Core, channel: RunningChannel): void {

@@ -7,29 +7,29 @@ import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import { advanceTask, failTask } from './advance.ts'
 import { callUpstreamList } from './call-upstream.ts'
 import { isBeingPlaced } from './submit.ts'
-import { eitherOf, readTask, selectTasks, type TaskRow, type TaskTable } from './task-table.ts'
+import { eitherOf, readTask, selectTasks, type TaskRow, type TaskTable, taskTables } from './task-table.ts'
 import { updatesById } from './task-update.ts'
+import { type JobParts, readJob } from './videos/read-job.ts'
 
-/** The polling request and time limit of the two kinds. */
+/** The polling request of the kinds that are asked for together, and the time limit of each. */
 const ways = {
   midjourneys: { format: 'drawing', path: '/mj/task/list-by-condition', togetherMax: 50, agesSecondsMax: 3600 },
   tasks: { format: 'music', path: '/suno/fetch', togetherMax: 20, agesSecondsMax: 3 * 3600 },
+  videos: { agesSecondsMax: 24 * 3600 },
 } as const
 
 const dueMax = 500
 const channelsAtOnce = 8
+const jobsAtOnce = 4
 const answer = { timeoutMs: 15_000, sizeBytesMax: 12 * 1024 * 1024 }
 
 /**
  * Polls the upstreams for due tasks, ends abandoned ones, and refunds failed ones. It may run on two nodes at a time: each step and
  * each refund happens once. Returns a short summary.
  */
-export async function pollTasks(
-  app: Core & Pick<RelayParts, 'channels' | 'ledger' | 'upstream'>,
-  signal: AbortSignal,
-): Promise<string> {
+export async function pollTasks(app: JobParts & Pick<RelayParts, 'channels' | 'ledger'>, signal: AbortSignal): Promise<string> {
   let asked = 0
-  for (const table of ['midjourneys', 'tasks'] as const) {
+  for (const table of taskTables) {
     const due = await dueTasks(app, table)
     asked += due.length
     await closeUnnamed(
@@ -94,7 +94,7 @@ function byKey(tasks: readonly TaskRow[]): Iterable<TaskRow[]> {
 
 /** Never throws: a fault of one channel must not stop the polls of the others. */
 async function pollChannel(
-  app: Core & Pick<RelayParts, 'channels' | 'ledger' | 'upstream'>,
+  app: JobParts & Pick<RelayParts, 'channels' | 'ledger'>,
   table: TaskTable,
   tasks: readonly TaskRow[],
   signal: AbortSignal,
@@ -103,8 +103,9 @@ async function pollChannel(
     const [first] = tasks
     const channel = first && (await findUsedKey(app, first))
     // If the channel's type was changed, it gets no request that it does not support, and its tasks are not failed by mistake.
-    if (channel && channel.provider.tasks !== ways[table].format) await closeOld(app, table, tasks)
-    else if (channel) await askFor(app, { table, channel, tasks }, signal)
+    if (channel && !isServed(channel, table)) await closeOld(app, table, tasks)
+    else if (channel && table === 'videos') await askForJobs(app, { channel, tasks }, signal)
+    else if (channel && table !== 'videos') await askFor(app, { table, channel, tasks }, signal)
     else for (const task of tasks) await failTask(app, table, task, '渠道已被删除 / The channel was removed')
   } catch (error) {
     app.logger.error({ error, channel: tasks[0]?.channelId }, 'the tasks of a channel could not be asked for')
@@ -112,9 +113,37 @@ async function pollChannel(
   }
 }
 
+function isServed({ provider }: RunningChannel, table: TaskTable): boolean {
+  return table === 'videos' ? provider.videos !== undefined : provider.tasks === ways[table].format
+}
+
+/** Asks for jobs one by one, some at a time. */
+async function askForJobs(
+  app: JobParts & Pick<RelayParts, 'ledger'>,
+  { channel, tasks }: { readonly channel: RunningChannel; readonly tasks: readonly TaskRow[] },
+  signal: AbortSignal,
+): Promise<void> {
+  const answered = new Map<string, unknown>()
+  const waiting = tasks.values()
+  const work = async () => {
+    for (const task of waiting) {
+      if (signal.aborted) return
+      const update = await readJob(app, channel, task)
+      if (update instanceof UpstreamFailure)
+        app.logger.warn({ channel: channel.id, reason: update.reason }, 'an upstream did not tell of a job')
+      else if (update) {
+        if (update.seen.status !== '') answered.set(task.upstreamId, update)
+        await orAskLater(app, 'videos', task, advanceTask(app, 'videos', { task, ...update }))
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: jobsAtOnce }, work))
+  await closeOld(app, 'videos', tasks, answered)
+}
+
 async function askFor(
   app: Core & Pick<RelayParts, 'ledger' | 'upstream'>,
-  { table, channel, tasks }: { table: TaskTable; channel: RunningChannel; tasks: readonly TaskRow[] },
+  { table, channel, tasks }: { table: 'midjourneys' | 'tasks'; channel: RunningChannel; tasks: readonly TaskRow[] },
   signal: AbortSignal,
 ): Promise<void> {
   const { path, togetherMax } = ways[table]

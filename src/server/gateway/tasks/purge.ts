@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { seconds } from '../../base/lib/time/clock.ts'
 import type { Core } from '../../base/options/core.ts'
-import { eitherOf, type TaskTable, timeIn } from './task-table.ts'
+import { eitherOf, type TaskTable, taskTables, timeIn } from './task-table.ts'
 
 const removedAtOnce = 500
 const daySeconds = 86_400
 
 /**
- * Deletes ended drawings and music older than their retention, in small batches, so that other writes run in between. Running tasks
+ * Deletes ended drawings, music and videos older than their retention, in small batches, so that other writes run in between. Running tasks
  * stay, and so do charges, refunds and their log rows. Returns the number of deleted rows.
  */
 export async function purgeTasks(core: Core, signal?: AbortSignal): Promise<number> {
@@ -15,7 +15,7 @@ export async function purgeTasks(core: Core, signal?: AbortSignal): Promise<numb
   if (days === 0) return 0
   const before = seconds(core.now()) - days * daySeconds
   let removed = 0
-  for (const table of ['midjourneys', 'tasks'] as const) removed += await removeBefore(core, table, before, signal)
+  for (const table of taskTables) removed += await removeBefore(core, table, before, signal)
   return removed
 }
 

@@ -1,4 +1,4 @@
-import { noUsage } from '../../../contract/usage.ts'
+import { noUsage, type Usage } from '../../../contract/usage.ts'
 import { AppError, fail } from '../../base/lib/failure.ts'
 import { background } from '../../base/lib/log/logger.ts'
 import type { Core } from '../../base/options/core.ts'
@@ -6,13 +6,13 @@ import type { BudgetsLeft, Charge, Hold } from '../../money/ledger/ledger.ts'
 import { costOf, type Price } from '../../money/pricing/quote.ts'
 import type { RelayCaller } from '../../people/tokens/authenticate.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
-import type { JsonObject } from '../protocols/wire-format.ts'
 import { checkPrompt } from '../relay/admission/admit-request.ts'
 import { authenticateCall, type CallerParts, checkBeforeBody } from '../relay/admission/authenticate.ts'
 import { enterLimits, explainRefusedHold, setBudgetHeaders, withinLimits } from '../relay/admission/limits.ts'
 import type { Billed } from '../relay/charge/billed.ts'
 import { chargeFor, describePrice } from '../relay/charge/charge-row.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
+import type { Body } from '../relay/http/read-body.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { errorOf } from '../relay/try-channels/try-channels.ts'
 import { type AuthorizedOrder, authorizeOrder, priceOfOrder } from './authorize-order.ts'
@@ -39,15 +39,20 @@ type SubmitParts = CallerParts & PlaceParts & Pick<RelayParts, 'catalog' | 'empt
  * answer. The charge precedes the id: a process that dies between the two leaves a charged row without an id, which `poll.ts` finds
  * and refunds, and never an unpaid task.
  */
-export async function submitOrder(app: SubmitParts, call: ClientExchange, read: (body: JsonObject) => Order): Promise<void> {
-  const caller = await authenticateCall(app, { from: 'token' }, call)
+export async function submitOrder(app: SubmitParts, call: ClientExchange, { read, from = 'token' }: Reading): Promise<void> {
+  const caller = await authenticateCall(app, { from }, call)
   const lease = app.limits.leaseOf(caller, call.id)
   const run = async () => {
     await checkBeforeBody(app, call, { caller, lease, isFree: false })
-    await submit(app, { call, caller, order: read((await call.readBody()).json), lease })
+    await submit(app, { call, caller, order: read(await call.readBody()), lease })
   }
   if (lease) await withinLimits(app, { call, lease }, run)
   else await run()
+}
+
+interface Reading {
+  read(body: Body): Order
+  readonly from?: 'token' | 'session'
 }
 
 interface Asked {
@@ -75,7 +80,7 @@ async function submit(app: SubmitParts, asked: Asked): Promise<void> {
   const price = priceOfOrder(app, caller, order, admitted.group)
   const { userId, tokenId } = caller
   const budgets = app.budgets.windowsOf(caller, admitted.group, [admitted.model, price.model])
-  const hold = { requestId: call.id, userId, tokenId, amount: costOf(price, noUsage), budgets }
+  const hold = { requestId: call.id, userId, tokenId, amount: costOf(price, usageOf(order)), budgets }
   let left: BudgetsLeft
   try {
     left = await app.ledger.hold(hold)
@@ -97,7 +102,7 @@ async function submit(app: SubmitParts, asked: Asked): Promise<void> {
 async function fill(app: PlaceParts, held: Held): Promise<void> {
   const { call, caller, order, admitted, price } = held
   const task = await openTask(app, {
-    order,
+    order: { ...order, details: { ...order.details, ...order.priced?.(price) } },
     caller,
     requestId: call.id,
     charged: { model: price.model, group: admitted.group },
@@ -151,12 +156,18 @@ function chargeOf(
   const { call, caller, admitted, price, order } = held
   const facts = { stream: false, reasoningEffort: undefined }
   const billed: Billed = { call, caller, facts, group: admitted.group, price, attempts, choice, candidates }
-  const charge = chargeFor(app, billed, { channel, upstreamModel: price.model }, { usage: noUsage, isEstimated: false })
+  const charge = chargeFor(app, billed, { channel, upstreamModel: price.model }, { usage: usageOf(order), isEstimated: false })
   const { log } = charge
   const { action } = order
-  const what = [{ zh: `操作 ${action}`, en: `action ${action}` }]
-  const name = accepted.upstreamId === '' ? [] : [{ zh: `ID ${accepted.upstreamId}`, en: `ID ${accepted.upstreamId}` }]
+  const what = [order.sold?.text ?? { zh: `操作 ${action}`, en: `action ${action}` }]
+  const id = order.sold?.id ?? accepted.upstreamId
+  const name = id === '' ? [] : [{ zh: `ID ${id}`, en: `ID ${id}` }]
   return log ? { ...charge, log: { ...log, content: describePrice(price, [...what, ...name]) } } : charge
+}
+
+/** The number of pieces that are sold. */
+function usageOf({ sold }: Order): Usage {
+  return sold ? { ...noUsage, calls: sold.pieces } : noUsage
 }
 
 /** Rejects with `task_not_submitted` when the charge is not durable in time: it stays queued, and its row is refunded once it lands. */

@@ -1,8 +1,10 @@
 import { seconds } from '../../base/lib/time/clock.ts'
 import type { Core } from '../../base/options/core.ts'
 
-/** Drawings are in `midjourneys`, music in `tasks`: this file has what they have in common. Only this folder writes them. */
-export type TaskTable = 'midjourneys' | 'tasks'
+/** Drawings are in `midjourneys`, music in `tasks`, clips in `videos`: this file has what they have in common. Only this folder writes them. */
+export type TaskTable = 'midjourneys' | 'tasks' | 'videos'
+
+export const taskTables: readonly TaskTable[] = ['midjourneys', 'tasks', 'videos']
 
 /** Common columns under one set of names. `upstreamId` is '' until the upstream has accepted the task. */
 export interface TaskRow {
@@ -12,6 +14,8 @@ export interface TaskRow {
   readonly keyId: number
   readonly requestId: string
   readonly upstreamId: string
+  /** The id that its owner sees. */
+  readonly shownId: string
   readonly status: string
   readonly progress: string
   /** Unix seconds. */
@@ -28,6 +32,7 @@ interface Stored {
   readonly key_id: number
   readonly request_id: string
   readonly upstream_id: string
+  readonly shown_id: string
   readonly status: string
   readonly progress: string
   readonly submit_time: number
@@ -36,19 +41,25 @@ interface Stored {
   readonly charged_group: string
 }
 
-/** Types both tables as one: every column that this folder uses through it exists in both. */
+/** Types the tables as one: every column that this folder uses through it exists in all of them. */
 export function eitherOf(table: TaskTable): 'midjourneys' {
-  // The compiler cannot unite the types of both tables; the migrations create these columns in both.
+  // The compiler cannot unite the types of the tables; the migrations create these columns in each.
   return table as 'midjourneys'
 }
 
 /** The column with the upstream's id of a task. */
 export function idColumn(table: TaskTable): 'mj_id' {
   // As above: each is the column of its own table.
-  return (table === 'midjourneys' ? 'mj_id' : 'task_id') as 'mj_id'
+  return idColumns[table] as 'mj_id'
 }
 
-/** The time in the unit of the table: milliseconds for drawings, seconds for music. */
+const idColumns: Readonly<Record<TaskTable, string>> = { midjourneys: 'mj_id', tasks: 'task_id', videos: 'upstream_id' }
+
+function shownColumn(table: TaskTable): 'mj_id' {
+  return (table === 'videos' ? 'public_id' : idColumns[table]) as 'mj_id'
+}
+
+/** The time in the unit of the table: milliseconds for drawings, seconds for all others. */
 export function timeIn(table: TaskTable, nowMs: number): number {
   return table === 'midjourneys' ? nowMs : seconds(nowMs)
 }
@@ -58,7 +69,7 @@ export function selectTasks({ db }: Pick<Core, 'db'>, table: TaskTable) {
     .selectFrom(eitherOf(table))
     .select(['id', 'user_id', 'channel_id', 'key_id', 'request_id', 'status', 'progress', 'submit_time', 'asked'])
     .select(['charged_model', 'charged_group'])
-    .select(`${idColumn(table)} as upstream_id`)
+    .select([`${idColumn(table)} as upstream_id`, `${shownColumn(table)} as shown_id`])
 }
 
 export function readTask(table: TaskTable, row: Stored): TaskRow {
@@ -69,6 +80,7 @@ export function readTask(table: TaskTable, row: Stored): TaskRow {
     keyId: row.key_id,
     requestId: row.request_id,
     upstreamId: row.upstream_id,
+    shownId: row.shown_id,
     status: row.status,
     progress: row.progress,
     submittedAt: table === 'midjourneys' ? seconds(row.submit_time) : row.submit_time,

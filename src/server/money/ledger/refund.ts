@@ -18,18 +18,20 @@ interface Refunded {
   readonly group: string
   readonly at: number
   readonly detail: string
+  /** What stays charged; 0 if absent. */
+  readonly kept?: number
 }
 
 /**
- * Refunds the complete charge of a request, as the ledger has it, inside the caller's transaction: credits its user and its token,
+ * Refunds the charge of a request but for `kept`, as the ledger has it, inside the caller's transaction: credits its user and its token,
  * and subtracts it from the used quota of both and of the channel, and from the hour bucket of the refund's hour. Undefined when
- * nothing was charged; throws `database_unavailable` when the charge is durable, but not in the tables yet. The reference is unique: a second refund of the same request throws the database's unique violation. Call
+ * nothing is to be refunded; throws `database_unavailable` when the charge is durable, but not in the tables yet. The reference is unique: a second refund of the same request throws the database's unique violation. Call
  * `ledger.refresh` and publish topic `token` after the commit.
  */
 export async function refundCharge(
   ledger: Ledger,
   within: Within,
-  { requestId, channelId, model, group, at, detail }: Refunded,
+  { requestId, channelId, model, group, at, detail, kept = 0 }: Refunded,
 ): Promise<Refund | undefined> {
   const charge = await within
     .selectFrom('ledger')
@@ -38,9 +40,9 @@ export async function refundCharge(
     .executeTakeFirst()
   // It is durable, but cannot be refunded before it is in the tables.
   if (!charge && (await ledger.charged(requestId)) !== undefined) fail('database_unavailable')
-  if (!charge || charge.amount === 0) return undefined
+  if (!charge || -charge.amount <= kept) return undefined
   const { user_id: userId, token_id: tokenId } = charge
-  const amount = -charge.amount
+  const amount = -charge.amount - kept
 
   await ledger.credit(within, { userId, kind: 'refund', amount, reference: `refund:${requestId}`, at, detail })
   await within
@@ -54,19 +56,29 @@ export async function refundCharge(
     .set((eb) => ({ used_quota: eb('used_quota', '-', amount) }))
     .where('id', '=', channelId)
     .execute()
-  await giveBudgetsBack(within, requestId)
+  await giveBudgetsBack(within, requestId, kept)
   if (model !== '') await takeOff(within, { userId, channelId, model, group, at, amount })
   return { userId, tokenId, amount }
 }
 
-/** Removes the charge from the windows that counted it. A part that a reset has forgiven stays forgiven. */
-async function giveBudgetsBack(within: Within, requestId: string): Promise<void> {
+/** Removes the charge, but for `kept`, from the windows that counted it. A part that a reset has forgiven stays forgiven. */
+async function giveBudgetsBack(within: Within, requestId: string, kept: number): Promise<void> {
   const counted = await within
-    .deleteFrom('budget_charges')
+    .selectFrom('budget_charges')
+    .select(['budget_id', 'start', 'amount'])
     .where('request_id', '=', requestId)
-    .returning(['budget_id', 'start', 'amount'])
+    .orderBy('budget_id')
     .execute()
-  for (const { budget_id, start, amount } of counted.sort((one, other) => one.budget_id - other.budget_id))
+  if (kept === 0) await within.deleteFrom('budget_charges').where('request_id', '=', requestId).execute()
+  else
+    await within
+      .updateTable('budget_charges')
+      .set({ amount: kept })
+      .where('request_id', '=', requestId)
+      .where('amount', '>', kept)
+      .execute()
+  for (const { budget_id, start, amount: whole } of counted) {
+    const amount = Math.max(0, whole - kept)
     await within
       .updateTable('budget_sums')
       .set((eb) => ({
@@ -81,6 +93,7 @@ async function giveBudgetsBack(within: Within, requestId: string): Promise<void>
       .where('budget_id', '=', budget_id)
       .where('start', '=', start)
       .execute()
+  }
 }
 
 /** Subtracts the charge from the hour bucket; the call stays counted. */

@@ -15,8 +15,9 @@ const differencesMax = 100
 
 /**
  * Compares the rows of the ledger that are no charges with their causes: a kind with its reference, a redeemed code with its value
- * and user, a paid order with its quota and user, the refund of a call with the charge. Adjustments, grants and transfers have no
- * other record of their amount than the balance. Returns the first 100 that differ.
+ * and user, a paid order with its quota and user, the refund of a call with the charge, of which a
+ * video keeps its own price. Adjustments, grants and transfers have no other record of their amount than the balance. Returns the first
+ * 100 that differ.
  */
 export async function verifyCredits(db: Queries): Promise<CreditDifference[]> {
   const columns = sql`ledger.id, ledger.reference, ledger.kind, ledger.user_id as "userId", ledger.amount`
@@ -36,7 +37,9 @@ export async function verifyCredits(db: Queries): Promise<CreditDifference[]> {
     where ledger.user_id <> top_ups.user_id or ledger.amount <> -top_ups.withdrawn
     union
     select ${columns} from ledger join ledger charge on charge.reference = 'charge:' || substr(ledger.reference, 8)
-    where ledger.reference like 'refund:%' and (ledger.user_id <> charge.user_id or ledger.amount <> -charge.amount)
+    left join videos on videos.request_id = substr(ledger.reference, 8) and videos.status = 'SUCCESS'
+    where ledger.reference like 'refund:%'
+      and (ledger.user_id <> charge.user_id or ledger.amount <> -charge.amount - coalesce(videos.quota, 0))
     order by 1 limit ${sql.lit(differencesMax)}`.execute(db)
   return rows
 }

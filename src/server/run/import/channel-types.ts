@@ -14,11 +14,18 @@ export type TypeTable = (number: number) => TakenType | undefined
 
 /** new-api from 0.4 to the versions of 2026 uses the numbers of Sluice. Only certain numbers are listed: 58, for example, differs between forks. */
 export const newApiTypes: TypeTable = (number) => {
-  const isCertain = (number >= 1 && number <= 49) || number === 56
-  return isCertain && providerById(number) ? { type: number } : undefined
+  const isCertain = (number >= 1 && number <= 50) || number === 52 || number === 56
+  if (isCertain && providerById(number)) return { type: number }
+  return ofClips.get(number)
 }
 
 const compatible = 1
+
+/** Clips of vendors whose channels are one kind here: those of Ark, and OpenAI's own. */
+const ofClips: ReadonlyMap<number, TakenType> = new Map([
+  [54, { type: 45 }],
+  [55, { type: compatible }],
+])
 
 /** one-api 0.5 and 0.6. Its numbers differ from those of Sluice from 26 on. */
 const oneApi: Readonly<Record<number, TakenType>> = {

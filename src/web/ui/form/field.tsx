@@ -18,6 +18,7 @@ const ChatList = lazy(async () => ({ default: (await import('./chat-list.tsx')).
 const HeaderLists = lazy(async () => ({ default: (await import('./header-lists.tsx')).HeaderLists }))
 const GroupLimits = lazy(async () => ({ default: (await import('./request-limits/group-limits.tsx')).GroupLimits }))
 const GroupCounts = lazy(async () => ({ default: (await import('./request-limits/group-counts.tsx')).GroupCounts }))
+const VideoPrices = lazy(async () => ({ default: (await import('./video-prices/video-prices.tsx')).VideoPricesEditor }))
 
 /** Choices that are seen without scrolling; among more, typing finds one. */
 const choicesSeen = 8
@@ -174,6 +175,12 @@ function Widget({ field, value, onChange, mark, params, data, isFirst = false, .
         </Suspense>
       )
     }
+    case 'video-prices':
+      return (
+        <Suspense fallback={<Skeleton height={120} />}>
+          <VideoPrices {...map} />
+        </Suspense>
+      )
     case 'select':
       return (
         <Select

@@ -19,7 +19,7 @@ interface FieldsFormProps {
 
 const wide: ReadonlySet<string> = new Set([
   ...['lines', 'textarea', 'markdown', 'tags'],
-  ...['ratio-map', 'text-map', 'header-lists', 'chats', 'group-limits', 'group-counts'],
+  ...['ratio-map', 'text-map', 'header-lists', 'chats', 'group-limits', 'group-counts', 'video-prices'],
 ])
 
 /** The declared fields of a form that are shown with its values, in their order. */

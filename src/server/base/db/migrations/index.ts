@@ -44,6 +44,7 @@ import { channelTests } from './0045-channel-tests.ts'
 import { deployments } from './0046-deployments.ts'
 import { resumableReplies } from './0047-resumable-replies.ts'
 import { chargedResponses } from './0048-charged-responses.ts'
+import { videos } from './0049-videos.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   { name: '0046-deployments', up: deployments },
   { name: '0047-resumable-replies', up: resumableReplies },
   { name: '0048-charged-responses', up: chargedResponses },
+  { name: '0049-videos', up: videos },
 ]

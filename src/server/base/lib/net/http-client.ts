@@ -203,6 +203,15 @@ export async function fetchUntrusted(agents: UpstreamAgents, call: UntrustedCall
 }
 
 /**
+ * A pool for one read from an address that a user or an upstream has named, checked as by `fetchUntrusted`; the caller must destroy
+ * it, and check redirects in the same way. Throws `CallFailure`.
+ */
+export function openUntrusted(agents: UpstreamAgents, address: string): { readonly url: URL; readonly pool: UpstreamPool } {
+  const url = readUntrustedUrl(address, agents.untrusted, true)
+  return { url, pool: new UpstreamPool(url.origin, { connect: agents.untrustedConnector(10_000), connectionsMax: 1 }) }
+}
+
+/**
  * The public internet: global addresses that are not this machine's own, looked up by DNS alone, never in the hosts file. `servers`
  * are the name servers used in place of those of the system.
  */

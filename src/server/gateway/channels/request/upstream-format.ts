@@ -14,6 +14,7 @@ export function upstreamFormat(
   asked: { readonly format: ChannelFormat; readonly model: string; readonly body?: JsonObject },
 ): Format | undefined {
   const { format, model, body } = asked
+  if (format === 'video') return provider.videos && (provider.videos.serves?.(model) ?? true) ? format : undefined
   if (formats[format].isTask) return provider.tasks === format ? format : undefined
   const wished = body && isCallerFormat(format) ? provider.prefers?.(format, model, body) : undefined
   if (wished !== undefined && (isTranslatable(format, wished) || conversionOf(format, wished))) return wished

@@ -29,16 +29,12 @@ interface CallFacts {
   readonly trace?: CallTrace | undefined
 }
 
-/** A reply that can be followed from any of its events. */
+/** A reply that can be followed from any of its events. `leave`: the caller that asked has disconnected. */
 interface Resumable extends Reframing {
-  /** The caller that asked has disconnected. */
   leave(): void
 }
 
-/**
- * One request of a client and its answer: id, times, connection state, and writing with back-pressure.
- * Lives as long as the exchange.
- */
+/** One request of a client and its answer: id, times, connection state, and writing with back-pressure. */
 export class ClientExchange {
   readonly id: string
   readonly dialect: Dialect
@@ -184,10 +180,7 @@ export class ClientExchange {
     this.#onAborted?.()
   }
 
-  /**
-   * How the call failed; undefined for an answered call. `error` is absent when the client disconnected before the answer was
-   * complete.
-   */
+  /** How the call failed; undefined for an answered call. `error` is absent when the client disconnected before its end. */
   get failure(): { readonly error: CallerError | undefined } | undefined {
     return this.#error || this.#isAborted ? { error: this.#error } : undefined
   }
@@ -203,10 +196,7 @@ export class ClientExchange {
     return this.#body
   }
 
-  /**
-   * Records the reply from here on, and holds its end back until `release`. A client that disconnects before the reply has begun
-   * does not abort the call: a retry gets the recorded reply.
-   */
+  /** Records the reply from here on, and holds its end back until `release`. Before it begins, a disconnect aborts nothing. */
   record(recorder: ReplyRecorder): void {
     this.#recorder = recorder
   }
@@ -297,6 +287,12 @@ export class ClientExchange {
     this.#writeHead(200, { ...headers, ...type, ...resumable, ...this.#idHeaders() }, true)
   }
 
+  /** Opens the answer of a file, which an error cuts off. */
+  beginFile(status: number, headers: Record<string, string>): void {
+    this.#isWhole = true
+    this.#writeHead(status, { ...headers, ...this.#idHeaders() })
+  }
+
   /** Writes a piece of the answer, as byte text. Returns false when the client reads more slowly: see `whenDrained`. */
   write(byteText: string, nowMs: number): boolean {
     if (this.#firstByteMs === 0) this.#firstByteMs = nowMs
@@ -366,8 +362,7 @@ export class ClientExchange {
   }
 
   #beginWhole(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
-    this.#isWhole = true
-    this.#writeHead(status, { ...headers, ...this.#idHeaders(), 'content-length': String(body.length) })
+    this.beginFile(status, { ...headers, 'content-length': String(body.length) })
     this.callRecorder?.addToReply(body)
   }
 
@@ -381,21 +376,15 @@ export class ClientExchange {
     if (this.isOver || this.#heldEnd) return
     this.#error = errorFacts
     // A whole answer that has begun cannot become an error: the client sees that it is incomplete.
-    if (this.#isWhole) {
-      this.drop()
-      return
-    }
-    if (this.isCommitted) {
+    if (this.#isWhole) this.drop()
+    else if (this.isCommitted) {
       const event = write?.({ ...errorFacts, message: errorFacts.message[this.language], code: errorFacts.code ?? '' })
       this.#endStream(toByteText(event ?? errorEvent(this.dialect, errorFacts, errorOptions)))
-      return
+    } else {
+      const headers = errorHeaders(this.dialect, errorFacts, this.id)
+      const body = Buffer.from(errorBody(this.dialect, errorFacts, errorOptions))
+      this.#answerWhole(statusFor(this.dialect, errorFacts), headers, body)
     }
-    const headers = errorHeaders(this.dialect, errorFacts, this.id)
-    this.#answerWhole(
-      statusFor(this.dialect, errorFacts),
-      headers,
-      Buffer.from(errorBody(this.dialect, errorFacts, errorOptions)),
-    )
   }
 
   /** Sets an additional response header; an empty value removes it. */

@@ -38,8 +38,8 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   /** Reads the balance and usage of the token. */
   | { readonly kind: 'billing'; readonly question: BillingQuestion }
   | { readonly kind: 'model'; readonly model: string }
-  /** Orders or reads a drawing or a piece of music. */
-  | { readonly kind: 'task'; readonly taskCall: TaskCall }
+  /** Orders or reads a drawing, a piece of music or clips. */
+  | { readonly kind: 'task'; readonly taskCall: TaskCall; readonly from: 'token' | 'session' }
   | { readonly kind: 'not-offered' }
   | {
       readonly kind: 'unknown'
@@ -129,7 +129,7 @@ const notOfferedNames = [
   // OpenAI
   ...['agents', 'assistants', 'audio/voice_consents', 'audio/voices', 'batches', 'chatkit', 'compliance', 'containers'],
   ...['content_provenance_checks', 'conversations', 'edits', 'evals', 'files', 'fine-tunes', 'fine_tuning', 'live'],
-  ...['organization', 'projects', 'realtime', 'safety', 'skills', 'threads', 'uploads', 'vaults', 'vector_stores', 'videos'],
+  ...['organization', 'projects', 'realtime', 'safety', 'skills', 'threads', 'uploads', 'vaults', 'vector_stores'],
   ...['webhook_endpoints', 'webhook_event_types'],
   // Anthropic
   ...['complete', 'deployment_runs', 'deployments', 'dreams', 'environments', 'experimental', 'memory_stores', 'organizations'],
@@ -138,7 +138,9 @@ const notOfferedNames = [
   ...['auth_tokens', 'cachedContents', 'credentials', 'fileSearchStores', 'operations', 'triggers'],
   ...['tunedModels', 'tuningJobs', 'voices', 'webhooks'],
 ]
-const notOffered = new RegExp(`^/v1/(?:(?:${notOfferedNames.join('|')})(?:[/:]|$)|(?:chat/completions|messages|responses)/)`)
+const notOffered = new RegExp(
+  `^/v1/(?:(?:${notOfferedNames.join('|')})(?:[/:]|$)|(?:chat/completions|messages|responses|videos)/)`,
+)
 
 /** Paths of the table whose `GET` lists what the vendor has stored. */
 const storedLists: ReadonlySet<string> = new Set(['/v1/chat/completions'])
@@ -225,11 +227,12 @@ function dialectOf(path: string, headers: IncomingHttpHeaders): Dialect {
 }
 
 function taskEndpoint(method: string, path: string): Endpoint | WrongMethod {
-  const dialect = path.startsWith('/suno') ? 'music' : 'drawing'
-  const found = findTaskCall(path)
+  const dialect = path.startsWith('/suno') ? 'music' : path.startsWith('/mj') ? 'drawing' : 'openai'
+  const found = findTaskCall(method, path)
   if (!found) return { path, dialect, kind: 'unknown' }
-  if (found.method !== method) return { wrongMethod: method, allowed: found.method, dialect }
-  return { path, dialect, kind: 'task', taskCall: found.taskCall }
+  const { taskCall } = found
+  if (!taskCall) return { wrongMethod: method, allowed: found.method, dialect }
+  return { path, dialect, kind: 'task', taskCall, from: 'from' in taskCall ? taskCall.from : 'token' }
 }
 
 const keptResponse =
