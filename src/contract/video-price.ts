@@ -47,7 +47,7 @@ export interface AgreedClip extends AskedClip {
   readonly seconds: number
 }
 
-export interface RefusedClip {
+interface RefusedClip {
   readonly field: 'seconds' | 'resolution' | 'generate_audio'
   readonly reason: Text
 }

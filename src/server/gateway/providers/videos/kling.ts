@@ -79,7 +79,7 @@ function request(channel: Upstream, method: VideoRequest['method'], path: string
 }
 
 /** A JWT of the secret key. A key that is no pair is a token itself. */
-export function klingToken(key: string, nowMs: number): string {
+function klingToken(key: string, nowMs: number): string {
   const [access = '', secret = ''] = key.split('|')
   if (access === '' || secret === '') return key
   const now = Math.floor(nowMs / 1000)

@@ -12,7 +12,7 @@ import {
   type VideoVendor,
 } from './video-vendor.ts'
 
-export function isVeo(model: string): boolean {
+function isVeo(model: string): boolean {
   return /^(models\/|google\/|publishers\/google\/models\/)?veo/i.test(model)
 }
 

@@ -66,7 +66,7 @@ export interface VideoRequest {
   readonly body?: JsonObject
 }
 
-export interface JobRefused {
+interface JobRefused {
   readonly code: string
   readonly reason: string
   /** The account of the channel is at fault: another channel may take the order. */

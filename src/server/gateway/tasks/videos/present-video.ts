@@ -45,7 +45,7 @@ export function presentFamilyTask(core: Core, row: VideoRow) {
 }
 
 /** The addresses of the clips on this site. */
-export function linksOf(core: Core, row: Pick<VideoRow, 'id' | 'public_id' | 'status' | 'delivered' | 'deleted_at'>): string[] {
+function linksOf(core: Core, row: Pick<VideoRow, 'id' | 'public_id' | 'status' | 'delivered' | 'deleted_at'>): string[] {
   if (row.status !== 'SUCCESS' || row.deleted_at !== 0) return []
   const site = core.options.current.ServerAddress || core.env.BASE_PATH
   return Array.from(

@@ -32,7 +32,7 @@ export function readClip(text: string): StoredClip {
 }
 
 /** What a job has made, as its vendor reports it. */
-export interface MadeClips {
+interface MadeClips {
   readonly pieces: number
   readonly seconds: number | undefined
 }

@@ -189,7 +189,7 @@ export function sendBytes(call: ClientExchange, { id, range, bytes }: { id: stri
 }
 
 /** The first and last byte of a checked range. */
-export function partOf(range: string, size: number): { from: number; to: number } | 'unsatisfiable' {
+function partOf(range: string, size: number): { from: number; to: number } | 'unsatisfiable' {
   const [start = '', end = ''] = range.slice('bytes='.length).split('-')
   const from = start === '' ? Math.max(0, size - Number(end)) : Number(start)
   const to = start === '' || end === '' ? size - 1 : Math.min(size - 1, Number(end))
