@@ -315,6 +315,46 @@ export const errors = {
   token_address_forbidden: kind(403, '您的 IP 不在令牌允许访问的列表中', 'Your address is not on the list of this API key', {
     final: true,
   }),
+  organisation_model_forbidden: kind(403, '{place}不允许使用模型 {model}', 'The model {model} is not allowed by {place}', {
+    final: true,
+  }),
+  organisation_group_forbidden: kind(403, '{place}不允许使用分组 {group}', 'The group {group} is not allowed by {place}', {
+    final: true,
+  }),
+  organisation_tokens_max: kind(
+    403,
+    '{place}规定每名成员最多 {max} 个令牌',
+    'A member can have at most {max} API keys, by {place}',
+  ),
+  organisation_days_max: kind(
+    403,
+    '{place}规定令牌的有效期最长 {max} 天',
+    'An API key can be valid for at most {max} days, by {place}',
+  ),
+  organisation_role: kind(403, '你在该组织中的角色不允许此操作', 'Your role in this organisation does not allow this'),
+  organisation_suspended: kind(
+    403,
+    '该组织已被暂停，请联系站点管理员',
+    'This organisation is suspended; ask the admin of the site',
+  ),
+  organisation_name_taken: kind(400, '该组织名称已被使用', 'An organisation of this name exists already'),
+  organisation_name_characters: kind(400, '名称不能包含 @ 或不可见字符', 'The name must not contain @ or invisible characters'),
+  organisation_owner_needed: kind(
+    403,
+    '组织至少需要一名所有者，请先转让组织',
+    'An organisation needs an owner: make somebody else an owner first',
+  ),
+  organisation_member_already: kind(400, '你已是该组织的成员', 'You are a member of this organisation already'),
+  payer_refused: kind(
+    400,
+    '该接口只能以个人身份调用，请去掉请求头 x-organisation-id',
+    'This call is about your own account; send it without the header x-organisation-id',
+  ),
+  invitation_invalid: kind(400, '邀请无效、已过期或已被使用', 'The invitation is invalid, expired or used already'),
+  invitations_too_many: kind(400, '未答复的邀请最多 {max} 个', 'At most {max} invitations can be open'),
+  teams_too_deep: kind(400, '团队最多嵌套 {max} 级', 'Teams can be nested to {max} levels'),
+  teams_too_many: kind(400, '一个组织最多 {max} 个团队', 'An organisation can have at most {max} teams'),
+  team_within_itself: kind(400, '团队不能移动到自己之下', 'A team cannot be moved below itself'),
   token_model_forbidden: kind(403, '该令牌无权访问模型 {model}', 'This API key may not use the model {model}', { final: true }),
   address_list_invalid: kind(400, '无效的 IP 或 CIDR：{entry}', 'Not an address or CIDR: {entry}'),
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { OrganisationCaller } from './organisation-roles.ts'
 
 /** The access rule of a console route. */
 export type Access = 'public' | 'user' | 'admin' | 'root'
@@ -16,6 +17,11 @@ export interface Route {
   readonly body?: z.ZodType
   readonly reply: z.ZodType
   readonly extra?: z.ZodObject
+  /**
+   * Who may make the call for an organisation: that of the path, below `/api/organisation/:id`, else the one that the header
+   * `x-organisation-id` names. Absent: the call is about the caller, and refuses the header.
+   */
+  readonly roles?: readonly OrganisationCaller[]
   readonly limit?: 'login' | 'critical' | 'money'
   readonly writes?: true
   /** Browsers and proxies may cache a public answer for this time, unless its caller is signed in. */

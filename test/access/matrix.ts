@@ -161,6 +161,21 @@ const addresses = {
     /api/mj/self                                GET
     /api/mj/self/export.csv                     GET
     /api/models                                 GET
+    /api/invitation/                            POST
+    /api/invitation/answer                      POST
+    /api/organisation/                          GET
+    /api/organisation/:id                       GET PUT
+    /api/organisation/:id/allowances            GET PUT
+    /api/organisation/:id/invitations           GET POST PUT
+    /api/organisation/:id/invitations/:invitation DELETE
+    /api/organisation/:id/members               GET PUT
+    /api/organisation/:id/members/:member       DELETE
+    /api/organisation/:id/teams                 GET POST PUT
+    /api/organisation/:id/teams/:team           DELETE
+    /api/organisation/:id/teams/members         PUT
+    /api/organisation/:id/teams/:team/members/:member DELETE
+    /api/organisation/:id/transfer              POST
+    /api/organisation/:id/transfer/accept       POST
     /api/task/self                              GET
     /api/task/self/export.csv                   GET
     /api/recording/self                         GET
@@ -168,6 +183,7 @@ const addresses = {
     /api/token/                                 GET POST PUT
     /api/token/:id                              GET DELETE
     /api/token/:id/key                          POST
+    /api/token/:id/move                         POST
     /api/token/:id/recording                    PUT
     /api/token/batch                            POST
     /api/token/export.csv                       GET
@@ -288,6 +304,8 @@ const addresses = {
     /api/mj/                                    GET
     /api/mj/export.csv                          GET
     /api/option/                                GET PUT
+    /api/organisation/                          POST
+    /api/organisation/:id                       DELETE
     /api/option/rest_model_ratio                POST
     /api/option/secrets                         GET
     /api/overview/                              GET
@@ -335,6 +353,7 @@ const addresses = {
     /api/audit/export.csv                       GET
     /api/audit/verify                           POST
     /api/option/test_mail                       POST
+    /api/organisation/:id/quota                 POST
     /api/recording/call/:request_id             GET
     /api/recording/rules                        PUT
     /api/pricing/data                           GET

@@ -8,7 +8,7 @@ const wings: Readonly<Record<string, readonly string[]>> = {
   base: ['lib', 'env', 'db', 'bus', 'options', 'open-core'],
   usage: ['imported-logs', 'filter', 'calls', 'sums', 'log', 'recordings', 'telemetry'],
   money: ['ledger', 'payments', 'pricing'],
-  people: ['notify', 'accounts', 'tokens'],
+  people: ['notify', 'accounts', 'organisations', 'tokens'],
   gateway: ['limits', 'moderation', 'protocols', 'providers', 'channels', 'relay', 'tasks'],
   watch: ['status-page', 'parts', 'quality', 'alerts', 'jobs'],
   console: ['calls', 'http'],

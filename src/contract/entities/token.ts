@@ -45,6 +45,9 @@ export const token = z.object({
   refuse_hosted_tools: z.boolean(),
   /** Its streams can be continued after a cut. */
   resumable: z.boolean(),
+  /** Of a token that an organisation pays for: the member and team that it belongs to, where it has one. */
+  member_id: z.int().optional(),
+  team_id: z.int().optional(),
   /** Deleted ones are not shown. */
   DeletedAt: z.null(),
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { grains, quotaData, sumsBy, usageSums } from '../entities/usage-sum.ts'
 import { offsetMinutes, queryInt, queryText } from '../envelope.ts'
+import { organisationAccess } from '../organisation-roles.ts'
 import { routes } from '../route.ts'
 
 const span = { start_timestamp: queryInt, end_timestamp: queryInt }
@@ -15,6 +16,7 @@ export const dataRoutes = routes({
   },
   'GET /api/data/self': {
     access: 'user',
+    roles: organisationAccess.accountants,
     summary: 'Own charges by model and hour; up to 30 days',
     query: z.object(span),
     reply: z.array(quotaData),
@@ -36,6 +38,7 @@ export const dataRoutes = routes({
   },
   'GET /api/data/self/sums': {
     access: 'user',
+    roles: organisationAccess.accountants,
     summary: 'Own charges by time and by model or group; up to 366 days, or 31 by hour',
     query: z.object({
       ...span,

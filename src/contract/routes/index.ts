@@ -6,6 +6,7 @@ import { dataRoutes } from './data.ts'
 import { externalIdentityRoutes } from './external-identity.ts'
 import { logRoutes } from './logs.ts'
 import { optionRoutes } from './options.ts'
+import { organisationRoutes } from './organisations.ts'
 import { overviewRoutes } from './overview.ts'
 import { ownAccountRoutes } from './own-account.ts'
 import { passkeyRoutes } from './passkeys.ts'
@@ -46,6 +47,7 @@ export const allRoutes = {
   ...channelRoutes,
   ...pricingRoutes,
   ...tokenRoutes,
+  ...organisationRoutes,
   ...budgetRoutes,
   ...taskRoutes,
   ...logRoutes,

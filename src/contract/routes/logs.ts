@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { log, logHistogram, logPurge, logSorts, logStatistics } from '../entities/log.ts'
 import { runningAnswer } from '../entities/running-answer.ts'
 import { longPageSize, offsetMinutes, oneBasedPage, page, queryInt, querySort, queryText } from '../envelope.ts'
+import { organisationAccess } from '../organisation-roles.ts'
 import { routes } from '../route.ts'
 
 const ownFilters = {
@@ -70,6 +71,7 @@ export const logRoutes = routes({
   'DELETE /api/log/purge': { access: 'admin', summary: 'Stop the log cleanup', reply: z.null() },
   'GET /api/log/self': {
     access: 'user',
+    roles: organisationAccess.logReaders,
     summary:
       'List own logs, newest first by default; `next` is the `before` of the following page, which costs the same at any depth',
     query: z.object({ ...place, ...ownFilters }),
@@ -83,6 +85,7 @@ export const logRoutes = routes({
   },
   'GET /api/log/self/stat': {
     access: 'user',
+    roles: organisationAccess.insiders,
     summary: 'Own quota within the filter, requests and tokens of the last minute',
     query: z.object(ownFilters),
     reply: logStatistics,
@@ -95,6 +98,7 @@ export const logRoutes = routes({
   },
   'GET /api/log/self/histogram': {
     access: 'user',
+    roles: organisationAccess.insiders,
     summary: 'Own answered and failed calls within the filter by time, in about 100 buckets',
     query: z.object({ ...ownFilters, ...offset }),
     reply: logHistogram,
@@ -107,6 +111,7 @@ export const logRoutes = routes({
   },
   'GET /api/log/self/search': {
     access: 'user',
+    roles: organisationAccess.managers,
     summary: 'Search the newest 100 own logs whose content begins with the keyword',
     query: z.object({ keyword: queryText }),
     reply: z.array(log),
@@ -128,6 +133,7 @@ export const logRoutes = routes({
   },
   'GET /api/log/self/export.csv': {
     access: 'user',
+    roles: organisationAccess.logReaders,
     summary:
       'Export own logs as CSV, newest first, with times of the given zone; `columns` names those that the file has, all without it',
     query: z.object({ ...ownFilters, ...zone, columns: queryText }),
@@ -136,6 +142,7 @@ export const logRoutes = routes({
   },
   'GET /api/log/self/export.jsonl': {
     access: 'user',
+    roles: organisationAccess.logReaders,
     summary: 'Export own logs as one JSON object per line, newest first, with times of the given zone',
     query: z.object({ ...ownFilters, ...zone }),
     reply: z.string(),

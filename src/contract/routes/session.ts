@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { signedInUser, user } from '../entities/user.ts'
 import { neededText } from '../envelope.ts'
+import { organisationAccess } from '../organisation-roles.ts'
 import { routes } from '../route.ts'
 
 const groupInfo = z.object({ ratio: z.number(), desc: z.string() })
@@ -42,6 +43,7 @@ export const sessionRoutes = routes({
   'POST /api/user/token': makeToken,
   'GET /api/user/self/groups': {
     access: 'user',
+    roles: organisationAccess.insiders,
     summary: 'List groups that the user may use',
     reply: z.record(z.string(), groupInfo),
   },
@@ -52,11 +54,13 @@ export const sessionRoutes = routes({
   },
   'GET /api/user/models': {
     access: 'user',
+    roles: organisationAccess.insiders,
     summary: 'List the models that the user may use',
     reply: z.array(z.string()),
   },
   'GET /api/user/model_ends': {
     access: 'user',
+    roles: organisationAccess.insiders,
     summary: 'List the models that the user may use and that end, with the day (UTC) and what the vendor recommends instead',
     reply: z.record(z.string(), z.object({ date: z.string(), successor: z.string() })),
   },

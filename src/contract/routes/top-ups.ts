@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { adminTopUp, topUp, topUpOffer, topUpReasonLengthMax, topUpSorts } from '../entities/top-up.ts'
 import { idParams, oneBasedPage, page, querySort, queryText } from '../envelope.ts'
+import { organisationAccess } from '../organisation-roles.ts'
 import { routes } from '../route.ts'
 
 /** Checked by `money/payments/top-ups.ts`, because consoles of this family show no other refusal than the one in `data`. */
@@ -26,11 +27,13 @@ const answerOfGateway = { type: 'text/plain', refusal: 'fail' } as const
 export const topUpRoutes = routes({
   'GET /api/user/topup/info': {
     access: 'user',
+    roles: organisationAccess.payers,
     summary: 'Get the payment methods with currency and minimum amount, and the presets with discounts',
     reply: topUpOffer,
   },
   'POST /api/user/amount': {
     access: 'user',
+    roles: organisationAccess.payers,
     summary: 'Get the price of an amount of quota, in the currency of the payment method',
     body: z.object({ amount, top_up_code, payment_method: payment_method.optional() }),
     reply: z.string(),
@@ -38,6 +41,7 @@ export const topUpRoutes = routes({
   },
   'POST /api/user/pay': {
     access: 'user',
+    roles: organisationAccess.payers,
     summary: 'Order quota; returns the form that the browser posts to `url`, or no fields and the page to open',
     body: z.object({ amount, top_up_code, payment_method }),
     reply: z.union([z.record(z.string(), z.string()), z.string()]),
@@ -69,12 +73,14 @@ export const topUpRoutes = routes({
   },
   'GET /api/user/self/topups': {
     access: 'user',
+    roles: organisationAccess.payers,
     summary: 'List own top-up orders, or the one of an order number, by status; newest first by default',
     query: z.object({ ...ownFilters, ...listed }),
     reply: page(topUp),
   },
   'GET /api/user/self/topups.csv': {
     access: 'user',
+    roles: organisationAccess.payers,
     summary: 'Export matching own top-up orders as CSV, newest first, with times of the given zone',
     query: z.object({ ...ownFilters, ...zone }),
     reply: z.string(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ledgerRow, ledgerSorts } from '../entities/ledger-row.ts'
 import { neededText, oneBasedPage, queryInt, querySort, queryText } from '../envelope.ts'
+import { organisationAccess } from '../organisation-roles.ts'
 import { routes } from '../route.ts'
 
 const asked = { kind: queryText, sort: querySort(ledgerSorts) }
@@ -8,6 +9,7 @@ const asked = { kind: queryText, sort: querySort(ledgerSorts) }
 export const walletRoutes = routes({
   'POST /api/user/topup': {
     access: 'user',
+    roles: organisationAccess.payers,
     summary: 'Redeem a code; returns the added units',
     body: z.object({ key: neededText(z.string().max(200).trim()) }),
     reply: z.int(),
@@ -22,6 +24,7 @@ export const walletRoutes = routes({
   },
   'GET /api/user/self/ledger': {
     access: 'user',
+    roles: organisationAccess.accountants,
     summary:
       'List the changes of the own balance, or those of a kind, newest first by default; `next` is the `before` of the following page, 0 at the end, and takes precedence over the page number',
     query: z.object({ ...asked, ...oneBasedPage, before: queryInt }),
@@ -29,6 +32,7 @@ export const walletRoutes = routes({
   },
   'GET /api/user/self/ledger.csv': {
     access: 'user',
+    roles: organisationAccess.accountants,
     summary:
       'Export the changes of the own balance, or those of a kind, as CSV, oldest first by default, with times of the given zone',
     query: z.object({ ...asked, time_zone: queryText }),

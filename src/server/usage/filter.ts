@@ -15,6 +15,8 @@ export interface LogFilter {
   readonly token_name?: string
   /** The id of a token, to distinguish tokens of the same name. */
   readonly tokenId?: number
+  /** Only calls with one of these tokens. */
+  readonly tokenIds?: readonly number[]
   /** Exact, or a pattern when it contains `%` for any characters; letter case is ignored in a pattern. */
   readonly model_name?: string
   readonly channel?: number
@@ -91,6 +93,7 @@ const columnsOfBoth = [
 const columnsOfLog: readonly Comparison[] = [
   ...columnsOfBoth,
   ['tokenId', 'token_id', '='],
+  ['tokenIds', 'token_id', 'in'],
   ['token_name', 'token_name', '='],
   ['request_id', 'request_id', '='],
   ['status', 'error_status', '='],

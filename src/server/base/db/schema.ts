@@ -17,6 +17,14 @@ export interface Tables {
   passkeys: PasskeysTable
   saved_views: { id: Generated<number>; user_id: number; list: string; name: string; shows: string; is_default: number }
   tokens: TokensTable
+  organisations: { id: number; founded_by: number; transfer_to: Generated<number>; transfer_by: Generated<number> }
+  organisation_members: OrganisationMembersTable
+  organisation_teams: OrganisationTeamsTable
+  organisation_team_members: { team_id: number; member_id: number; is_manager: Generated<number> }
+  organisation_invitations: OrganisationInvitationsTable
+  organisation_allowances: OrganisationAllowancesTable
+  /** Member and team of a token of an organisation since a time. */
+  token_places: { token_id: number; since: number; member_id: number; team_id: number }
   channels: ChannelsTable
   channel_keys: ChannelKeysTable
   upstream_models: UpstreamModelsTable
@@ -154,6 +162,66 @@ interface UsersTable {
   setting: Generated<string>
   created_time: number
   deleted_at: number | null
+  /** `person`, or `organisation` for an account that pays for its members and has no login. Never changes. */
+  kind: Generated<string>
+}
+
+/** Who belongs to an organisation, and who did. */
+interface OrganisationMembersTable {
+  id: Generated<number>
+  organisation_id: number
+  user_id: number
+  /** `owner`, `admin`, `billing` or `member`. */
+  role: string
+  /** The user who invited; 0 for the founder. */
+  invited_by: Generated<number>
+  created_at: number
+  left_at: number | null
+}
+
+interface OrganisationTeamsTable {
+  id: Generated<number>
+  organisation_id: number
+  /** The team that it is a part of; 0 for one directly below the organisation. */
+  parent_id: Generated<number>
+  name: string
+  created_at: number
+  closed_at: number | null
+}
+
+interface OrganisationInvitationsTable {
+  id: Generated<number>
+  organisation_id: number
+  /** '' for a link that the inviter passes on. */
+  email: Generated<string>
+  role: string
+  team_id: Generated<number>
+  /** SHA-256 of the secret in the link. */
+  token_hash: string
+  invited_by: number
+  created_at: number
+  expires_at: number
+  /** '' while it is open, else `accepted`, `declined` or `withdrawn`. */
+  answer: Generated<string>
+  answered_by: Generated<number>
+  answered_at: Generated<number>
+}
+
+/** What tokens below an organisation, a team or a member may do; read when a token is loaded. */
+interface OrganisationAllowancesTable {
+  /** `organisation`, `team` or `member`. */
+  scope: string
+  /** The id of the organisation, team or member. */
+  subject_id: number
+  organisation_id: number
+  /** Names with commas between; '' for all. */
+  models: Generated<string>
+  groups: Generated<string>
+  /** Tokens of one member; -1 for any number. */
+  tokens_max: Generated<number>
+  /** Days that a token lives; 0 for ever. */
+  days_max: Generated<number>
+  is_strict: Generated<number>
 }
 
 interface SessionsTable {
@@ -252,6 +320,9 @@ interface TokensTable {
   refuse_hosted_tools: Generated<number>
   resumable: Generated<number>
   deleted_at: number | null
+  /** The member of the organisation that pays; 0 for none, and for tokens of users. */
+  member_id: Generated<number>
+  team_id: Generated<number>
 }
 
 interface ChannelsTable {

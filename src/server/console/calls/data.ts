@@ -2,14 +2,14 @@ import type { Handlers } from '../../../contract/route.ts'
 import type { dataRoutes } from '../../../contract/routes/data.ts'
 import { listQuotaData, spanMaxDays } from '../../usage/sums/data.ts'
 import { readSums } from '../../usage/sums/sums.ts'
-import { type Context, requireCaller } from './context.ts'
+import { type Context, payerOf } from './context.ts'
 import { runSearch } from './run-search.ts'
 
 export const dataHandlers: Handlers<typeof dataRoutes, Context> = {
   'GET /api/data/': (context, { query }) => runSearch(context, query, (core) => listQuotaData(core, query, spanMaxDays.all)),
 
   'GET /api/data/self'(context, { query }) {
-    const filter = { ...query, userId: requireCaller(context).id }
+    const filter = { ...query, userId: payerOf(context).id }
     return runSearch(context, filter, (core) => listQuotaData(core, filter, spanMaxDays.own))
   },
 
@@ -19,7 +19,7 @@ export const dataHandlers: Handlers<typeof dataRoutes, Context> = {
   },
 
   'GET /api/data/self/sums'(context, { query: { by, grain, offset_minutes: offsetMinutes, ...query } }) {
-    const asked = { filter: { ...query, userId: requireCaller(context).id }, by, grain, offsetMinutes }
+    const asked = { filter: { ...query, userId: payerOf(context).id }, by, grain, offsetMinutes }
     return runSearch(context, asked, (core) => readSums(core, asked))
   },
 }

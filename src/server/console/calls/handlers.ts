@@ -8,6 +8,7 @@ import { dataHandlers } from './data.ts'
 import { externalIdentityHandlers } from './external-identity.ts'
 import { logHandlers } from './logs.ts'
 import { optionHandlers } from './options.ts'
+import { organisationHandlers } from './organisations.ts'
 import { overviewHandlers } from './overview.ts'
 import { ownAccountHandlers } from './own-account.ts'
 import { passkeyHandlers } from './passkeys.ts'
@@ -48,6 +49,7 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...channelHandlers,
   ...pricingHandlers,
   ...tokenHandlers,
+  ...organisationHandlers,
   ...budgetHandlers,
   ...taskHandlers,
   ...logHandlers,

@@ -14,7 +14,7 @@ import { channelNames, listLogs, listOwnLogs, searchLogs, searchOwnLogs } from '
 import { purgeLogs, readPurge, requestPurge, stopPurge } from '../../usage/log/purge.ts'
 import type { Order } from '../../usage/log/rows.ts'
 import { logStatistics } from '../../usage/log/stats.ts'
-import { type Context, requireCaller } from './context.ts'
+import { type Context, logOwnerOf, payerOf, requireCaller } from './context.ts'
 import { readerCore, runSearch } from './run-search.ts'
 
 export const logHandlers: Handlers<typeof logRoutes, Context> = {
@@ -30,31 +30,31 @@ export const logHandlers: Handlers<typeof logRoutes, Context> = {
   },
 
   async 'GET /api/log/self'(context, { query: { p, page_size, before, sort, ...filter } }) {
-    const userId = requireCaller(context).id
-    const asked = { userId, filter, page: oneBased(p, page_size), before, order: orderOf(sort) }
+    const { userId, ...within } = await logOwnerOf(context)
+    const asked = { userId, filter: { ...filter, ...within }, page: oneBased(p, page_size), before, order: orderOf(sort) }
     const listed = await runSearch(context, filter, (core) => listOwnLogs(core, asked))
     return { ...listed, items: await withRecordings(context, listed.items), page: p, page_size }
   },
 
   'GET /api/log/stat': (context, { query }) => runSearch(context, query, (core) => logStatistics(core, ofUser(query))),
 
-  'GET /api/log/self/stat'(context, { query }) {
-    const filter = { ...query, userId: requireCaller(context).id }
+  async 'GET /api/log/self/stat'(context, { query }) {
+    const filter = { ...query, ...(await logOwnerOf(context)) }
     return runSearch(context, filter, (core) => logStatistics(core, filter))
   },
 
   'GET /api/log/histogram': (context, { query: { offset_minutes: offsetMinutes, ...filter } }) =>
     runSearch(context, filter, (core) => logHistogram(core, { filter: ofUser(filter), offsetMinutes })),
 
-  'GET /api/log/self/histogram'(context, { query: { offset_minutes: offsetMinutes, ...own } }) {
-    const filter = { ...own, userId: requireCaller(context).id }
+  async 'GET /api/log/self/histogram'(context, { query: { offset_minutes: offsetMinutes, ...own } }) {
+    const filter = { ...own, ...(await logOwnerOf(context)) }
     return runSearch(context, filter, (core) => logHistogram(core, { filter, offsetMinutes }))
   },
 
   'GET /api/log/search': (context, { query }) => runSearch(context, query, (core) => searchLogs(core, query)),
 
   'GET /api/log/self/search'(context, { query }) {
-    const asked = { ...query, userId: requireCaller(context).id }
+    const asked = { ...query, userId: payerOf(context).id }
     return runSearch(context, asked, (core) => searchOwnLogs(core, asked))
   },
 
@@ -77,13 +77,16 @@ export const logHandlers: Handlers<typeof logRoutes, Context> = {
   'GET /api/log/export.csv': (context, { query }) => exportAll(context, query, 'csv'),
   'GET /api/log/export.jsonl': (context, { query }) => exportAll(context, query, 'jsonl'),
 
-  'GET /api/log/self/export.csv'(context, { query: { time_zone: timeZone, columns, ...filter } }) {
-    const ownerId = requireCaller(context).id
-    return exportLogs(readerCore(context), { filter, format: 'csv', timeZone, columns: namesIn(columns), ownerId })
+  async *'GET /api/log/self/export.csv'(context, { query: { time_zone: timeZone, columns, ...asked } }) {
+    const { userId: ownerId, ...within } = await logOwnerOf(context)
+    const filter = { ...asked, ...within }
+    yield* exportLogs(readerCore(context), { filter, format: 'csv', timeZone, columns: namesIn(columns), ownerId })
   },
 
-  'GET /api/log/self/export.jsonl': (context, { query: { time_zone, ...filter } }) =>
-    exportLogs(readerCore(context), { filter, format: 'jsonl', timeZone: time_zone, ownerId: requireCaller(context).id }),
+  async *'GET /api/log/self/export.jsonl'(context, { query: { time_zone: timeZone, ...asked } }) {
+    const { userId: ownerId, ...within } = await logOwnerOf(context)
+    yield* exportLogs(readerCore(context), { filter: { ...asked, ...within }, format: 'jsonl', timeZone, ownerId })
+  },
 }
 
 /** Marks the rows whose recording the caller may open: all for a super admin, else those of their own calls. */

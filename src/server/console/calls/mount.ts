@@ -8,6 +8,7 @@ import { AppError } from '../../base/lib/failure.ts'
 import { browserCookie, readBrowserToken } from '../../people/accounts/browser-cookie.ts'
 import { clearedSessionCookies, sessionCookie } from '../../people/accounts/session-cookie.ts'
 import type { App } from '../../watch/parts.ts'
+import { organisationOf } from './authorize-organisation.ts'
 import { type AuthorizedCall, authorizeRoute, type ClientLimits, requireNoDemo } from './authorize-route.ts'
 import { type Context, requireCaller } from './context.ts'
 import { answerFailure } from './failures.ts'
@@ -48,8 +49,10 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
           admissions.set(request, await authorizeRoute(mount.app, mount.clientLimits, { line, route, request }))
         },
         handler: async (request, reply) => {
-          const context = contextOf(mount.app, { line, request, reply, admitted: admissions.get(request) })
-          requireNoDemo(context, { line, route, body: request.body })
+          const personal = contextOf(mount.app, { line, request, reply, admitted: admissions.get(request) })
+          requireNoDemo(personal, { line, route, body: request.body })
+          const organisation = await organisationOf(mount.app, { line, route, request }, personal.caller)
+          const context = organisation ? { ...personal, organisation } : personal
           if (route.text?.fileName !== undefined) finished(reply.raw, mount.app.downloads.begin(requireCaller(context).id))
           const answer = await inForce(mount.app, () => handler(context, readInput(route, request)))
           if (route.cacheSeconds && !context.caller) reply.headers(cacheHeaders(route.cacheSeconds))
@@ -116,6 +119,7 @@ function contextOf(app: App, { line, request, reply, admitted }: Called): Contex
       group: account.group,
       address: client.address,
     },
+    organisation: undefined,
     mustChangePassword: account?.must_change_password === 1,
     sessionToken: identity?.sessionToken,
     browserToken: readBrowserToken(app, request.headers.cookie),

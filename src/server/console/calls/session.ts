@@ -10,7 +10,7 @@ import { changeSelf } from '../../people/accounts/change-self.ts'
 import type { SignedIn } from '../../people/accounts/complete-login.ts'
 import { signIn } from '../../people/accounts/sign-in.ts'
 import { findUser, presentUser } from '../../people/accounts/users.ts'
-import { type Context, requireCaller } from './context.ts'
+import { type Context, payerOf, requireCaller } from './context.ts'
 
 export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
   async 'POST /api/user/login'(context, { query: { turnstile }, body }) {
@@ -34,7 +34,7 @@ export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
   'GET /api/user/token': (context) => makeAccessToken(context.app, { userId: requireCaller(context).id }),
   'POST /api/user/token': (context) => makeAccessToken(context.app, { userId: requireCaller(context).id }),
 
-  'GET /api/user/self/groups': (context) => usableGroups(context.app.options.current, requireCaller(context).group),
+  'GET /api/user/self/groups': (context) => usableGroups(context.app.options.current, payerOf(context).group),
 
   'GET /api/user/groups'({ app: { options } }) {
     if (!options.current.PricingPublicEnabled) fail('prices_for_members')
@@ -42,13 +42,13 @@ export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
   },
 
   'GET /api/user/models'(context) {
-    const groups = Object.keys(usableGroups(context.app.options.current, requireCaller(context).group))
+    const groups = Object.keys(usableGroups(context.app.options.current, payerOf(context).group))
     return listedModels(context.app, groups)
   },
 
   'GET /api/user/model_ends'(context) {
     const { app } = context
-    const groups = Object.keys(usableGroups(app.options.current, requireCaller(context).group))
+    const groups = Object.keys(usableGroups(app.options.current, payerOf(context).group))
     return endsOfModels(app.channels.current, listedModels(app, groups))
   },
 

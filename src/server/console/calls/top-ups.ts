@@ -8,7 +8,7 @@ import { checkTopUp, completeTopUp, withdrawTopUp } from '../../money/payments/m
 import { handleReport, orderTopUp, priceTopUp, readOffer } from '../../money/payments/top-ups.ts'
 import { requireRecentLogin } from '../../people/accounts/reauthenticate.ts'
 import type { App } from '../../watch/parts.ts'
-import { type Context, requireCaller } from './context.ts'
+import { type Context, payerOf, payingCaller, requireCaller } from './context.ts'
 import { refusalOf } from './failures.ts'
 
 export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
@@ -16,14 +16,14 @@ export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
 
   'POST /api/user/amount': (context, { body }) =>
     tell(context, async () => {
-      const asked = { amount: body.amount, method: body.payment_method, caller: requireCaller(context) }
+      const asked = { amount: body.amount, method: body.payment_method, caller: payingCaller(context) }
       const { money, currency } = priceTopUp(context.app, asked)
       return { data: money, currency }
     }),
 
   'POST /api/user/pay': (context, { body }) =>
     tell(context, async () => {
-      const order = { amount: body.amount, method: body.payment_method, caller: requireCaller(context) }
+      const order = { amount: body.amount, method: body.payment_method, caller: payingCaller(context) }
       const { url, fields, tradeNo } = await orderTopUp(context.app, order)
       return { data: { ...fields }, url, trade_no: tradeNo }
     }),
@@ -42,12 +42,12 @@ export const topUpHandlers: Handlers<typeof topUpRoutes, Context> = {
   },
 
   async 'GET /api/user/self/topups'(context, { query: { p, page_size, sort, ...filter } }) {
-    const asked = { filter: { ...filter, userId: requireCaller(context).id }, page: oneBased(p, page_size), sort }
+    const asked = { filter: { ...filter, userId: payerOf(context).id }, page: oneBased(p, page_size), sort }
     return { ...(await listOwnTopUps(context.app, asked)), page: p, page_size }
   },
 
   'GET /api/user/self/topups.csv': (context, { query: { time_zone: timeZone, ...filter } }) =>
-    exportOwnTopUps(context.app, { filter: { ...filter, userId: requireCaller(context).id }, timeZone }),
+    exportOwnTopUps(context.app, { filter: { ...filter, userId: payerOf(context).id }, timeZone }),
 
   async 'GET /api/topup/'({ app }, { query: { p, page_size, sort, ...filter } }) {
     return { ...(await listTopUps(app, { filter, page: oneBased(p, page_size), sort })), page: p, page_size }

@@ -4,13 +4,13 @@ import { oneBased } from '../../base/db/page.ts'
 import { redeem } from '../../money/payments/redeem.ts'
 import { listLedgerRows, statementCsv } from '../../money/payments/statement.ts'
 import { transferEarned } from '../../money/payments/transfer.ts'
-import { type Context, requireCaller } from './context.ts'
+import { type Context, payerOf, payingCaller, requireCaller } from './context.ts'
 
 /** Compatible consoles show the message of a transfer unchanged. */
 const transferred = { zh: '划转成功', en: 'Transfer successful' }
 
 export const walletHandlers: Handlers<typeof walletRoutes, Context> = {
-  'POST /api/user/topup': (context, { body }) => redeem(context.app, { key: body.key, caller: requireCaller(context) }),
+  'POST /api/user/topup': (context, { body }) => redeem(context.app, { key: body.key, caller: payingCaller(context) }),
 
   async 'POST /api/user/aff_transfer'(context, { body }) {
     await transferEarned(context.app, { amount: body.quota, caller: requireCaller(context) })
@@ -18,8 +18,8 @@ export const walletHandlers: Handlers<typeof walletRoutes, Context> = {
   },
 
   'GET /api/user/self/ledger': (context, { query: { p, page_size, ...asked } }) =>
-    listLedgerRows(context.app.db, { ...asked, userId: requireCaller(context).id, page: oneBased(p, page_size) }),
+    listLedgerRows(context.app.db, { ...asked, userId: payerOf(context).id, page: oneBased(p, page_size) }),
 
   'GET /api/user/self/ledger.csv': (context, { query: { time_zone: timeZone, ...asked } }) =>
-    statementCsv(context.app.db, { ...asked, userId: requireCaller(context).id, timeZone }),
+    statementCsv(context.app.db, { ...asked, userId: payerOf(context).id, timeZone }),
 }

@@ -4,7 +4,7 @@ import { fail } from '../../base/lib/failure.ts'
 import type { Core } from '../../base/options/core.ts'
 import { groupRatio, groupsToTry } from '../../money/pricing/groups.ts'
 import { freePrice, type Price } from '../../money/pricing/quote.ts'
-import type { RelayCaller } from '../../people/tokens/authenticate.ts'
+import { type RelayCaller, requireModel } from '../../people/tokens/authenticate.ts'
 import type { RunningChannel } from '../channels/index/model-index.ts'
 import { authorizeModel } from '../relay/admission/admit-request.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
@@ -35,7 +35,7 @@ export async function authorizeOrder(
   if (mustBeDone && task.status !== 'SUCCESS') fail('task_not_done', { id: id.slice(0, 100) })
 
   const [model = ''] = models
-  if (caller.modelLimits && !models.some((name) => caller.modelLimits?.has(name))) fail('token_model_forbidden', { model })
+  if (!models.some((name) => caller.modelLimits?.has(name))) requireModel(caller, model)
   const { channelId, keyId } = task
   const channel: RunningChannel | undefined = app.channels.current.byId.get(channelId)
   if (channel?.provider.tasks !== order.format) fail('channel_disabled')

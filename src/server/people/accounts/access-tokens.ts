@@ -2,7 +2,7 @@ import { newSecret } from '../../base/lib/secrets/ids.ts'
 import { sha256 } from '../../base/lib/secrets/secrets.ts'
 import { change } from '../../base/options/change.ts'
 import type { Core } from '../../base/options/core.ts'
-import { type Account, accountColumns, isActive } from './users.ts'
+import { type Account, accountColumns, accountKind, isActive } from './users.ts'
 
 /**
  * System access tokens: one per user, for scripts that call the console. Only the hash is stored, so a token is shown once, when it
@@ -24,6 +24,7 @@ export async function findByAccessToken(core: Core, authorization: string): Prom
     .selectFrom('users')
     .select(accountColumns)
     .where('access_token_hash', '=', sha256(token))
+    .where('kind', '=', accountKind.person)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
   return user && isActive(user) ? user : undefined

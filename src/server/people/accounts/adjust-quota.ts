@@ -47,7 +47,13 @@ export async function adjustQuota(
 export async function writeAdjustment(
   core: Core,
   within: Within,
-  { user, change, reason, audit }: Adjustment & { readonly user: Row<'users'>; readonly audit: Report },
+  {
+    user,
+    change,
+    reason,
+    audit,
+    target = 'user',
+  }: Adjustment & { readonly user: Row<'users'>; readonly audit: Report; readonly target?: 'user' | 'organisation' },
 ): Promise<string> {
   const after = user.quota + change
   if (change < 0 && after < 0) fail('quota_below_zero', { have: quotaText(core, user.quota, 'down') })
@@ -62,6 +68,6 @@ export async function writeAdjustment(
   const content = `管理员调整额度 ${amount}${whyZh} / Quota changed by an admin, ${amount}${whyEn}`
   await recordLog(within, { type: logType.manage, at, userId, username, content, quota: change })
   const told = { before: String(user.quota), after: { quota: after, change, reason } }
-  audit({ action: 'user.quota', target: `user:${userId}`, ...told, topic: 'user', id: userId })
+  audit({ action: `${target}.quota`, target: `${target}:${userId}`, ...told, topic: 'user', id: userId })
   return reference
 }

@@ -5,7 +5,7 @@ import { containsText, inOrder, type PageOf, readPage } from '../../base/db/page
 import type { Tables } from '../../base/db/schema.ts'
 import { fail } from '../../base/lib/failure.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
-import { findUser, presentUser } from './users.ts'
+import { accountKind, findUser, presentUser } from './users.ts'
 
 /** Users as admins search for them. Admins see only users that they may change, and themselves. */
 export interface UserSearch {
@@ -38,6 +38,7 @@ export async function listUsers(
 export function usersFor({ db }: Core, caller: Caller, search: UserSearch) {
   return db
     .selectFrom('users')
+    .where('kind', '=', accountKind.person)
     .$if(!isRoot(caller.role), (query) =>
       query.where((row) => row.or([row('role', '<', caller.role), row('id', '=', caller.id)])),
     )

@@ -12,7 +12,7 @@ import type { Core } from '../../base/options/core.ts'
 import { deleteSteps, purgeLoginSteps } from './login-steps.ts'
 import { purgeLoginFailures } from './login-throttle.ts'
 import { purgeMailedCodes } from './mailed-codes.ts'
-import { type Account, accountColumns, isActive } from './users.ts'
+import { type Account, accountColumns, accountKind, isActive } from './users.ts'
 
 const day = 24 * 60 * 60
 export const sessionLifetimeSeconds = 30 * day
@@ -182,6 +182,7 @@ export class Sessions {
       .innerJoin('users', 'users.id', 'sessions.user_id')
       .select(['sessions.id as session_id', 'created_at', 'seen_at', 'authenticated_at', ...accountColumns])
       .where('token_hash', '=', hash)
+      .where('kind', '=', accountKind.person)
       .where('deleted_at', 'is', null)
       .executeTakeFirst()
     if (!row || !isActive(row)) return undefined

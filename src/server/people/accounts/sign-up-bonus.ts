@@ -7,6 +7,7 @@ import type { Core } from '../../base/options/core.ts'
 import { credit } from '../../money/ledger/credit.ts'
 import { quotaText } from '../../money/ledger/quota-text.ts'
 import { recordLog } from '../../usage/log/log.ts'
+import { accountKind } from './users.ts'
 
 /** The bonus of a new user and of their inviter, in the transaction that creates the user, so that it is granted once. */
 interface NewMember {
@@ -23,6 +24,7 @@ export async function findInviter(within: Within, code: string): Promise<number>
     .selectFrom('users')
     .select('id')
     .where('aff_code', '=', code)
+    .where('kind', '=', accountKind.person)
     .where('status', '=', userStatus.active)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()

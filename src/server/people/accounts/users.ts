@@ -33,15 +33,18 @@ export const accountColumns = [
   'must_change_password',
 ] as const
 
-/** Throws `not_found` for users that do not exist or are deleted. */
+/** What `users.kind` is: an organisation pays for its members, and is not a user. */
+export const accountKind = { person: 'person', organisation: 'organisation' } as const
+
+/** Throws `not_found` for users that do not exist or are deleted, and for organisations. */
 export async function findUser(db: Queries, id: number): Promise<Row<'users'>> {
-  const row = await db.selectFrom('users').selectAll().where('id', '=', id).where('deleted_at', 'is', null).executeTakeFirst()
-  return row ?? fail('not_found')
+  const found = db.selectFrom('users').selectAll().where('id', '=', id).where('kind', '=', accountKind.person)
+  return (await found.where('deleted_at', 'is', null).executeTakeFirst()) ?? fail('not_found')
 }
 
 /** The user of a login form: by name, or by email address if it contains an `@`, which no name contains. */
 export function findByLogin(db: Queries, login: string): Promise<Row<'users'> | undefined> {
-  const users = db.selectFrom('users').selectAll().where('deleted_at', 'is', null)
+  const users = db.selectFrom('users').selectAll().where('kind', '=', accountKind.person).where('deleted_at', 'is', null)
   if (!login.includes('@')) return users.where('username_key', '=', usernameKey(login)).executeTakeFirst()
   return users.where('email', '=', canonicalEmail(login) ?? login).executeTakeFirst()
 }

@@ -39,8 +39,11 @@ export class Mailer {
 
   /** Throws `mail_unconfigured` unless there is a server and a sender. */
   requireConfigured(): void {
-    const { SMTPServer } = this.#core.options.current
-    if (SMTPServer === '' || this.#sender() === '') fail('mail_unconfigured')
+    if (!this.isConfigured) fail('mail_unconfigured')
+  }
+
+  get isConfigured(): boolean {
+    return this.#core.options.current.SMTPServer !== '' && this.#sender() !== ''
   }
 
   /**

@@ -151,6 +151,18 @@ export const mails = {
     ],
     button: { zh: '查看预算', en: 'Show the budgets' },
   },
+  invitation: {
+    subject: { zh: '{inviter} 邀请你加入 {organisation}', en: '{inviter} invites you to {organisation}' },
+    lines: [
+      {
+        zh: '{inviter} 邀请你加入 {site} 上的组织 {organisation}。接受后，你可以用组织的余额创建令牌。',
+        en: '{inviter} invites you to the organisation {organisation} at {site}. As a member you can create API keys that it pays for.',
+      },
+      { zh: '邀请 {days} 天内有效。', en: 'The invitation is valid for {days} {days|day|days}.' },
+      ignore,
+    ],
+    button: { zh: '查看邀请', en: 'Show the invitation' },
+  },
   destinationDisabled: {
     subject: { zh: '{site} 通知目标 {name} 已被自动禁用', en: 'The destination {name} of {site} was disabled automatically' },
     lines: [

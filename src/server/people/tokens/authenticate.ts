@@ -1,5 +1,5 @@
 import type { RequestLimit } from '../../../contract/entities/request-limit.ts'
-import { tokenStatus } from '../../../contract/entities/token.ts'
+import { neverExpires, tokenStatus } from '../../../contract/entities/token.ts'
 import { userStatus } from '../../../contract/entities/user.ts'
 import { isAdmin } from '../../../contract/roles.ts'
 import type { Row } from '../../base/db/schema.ts'
@@ -10,7 +10,10 @@ import { type AddressList, readAddressList } from '../../base/lib/net/addresses.
 import { sha256 } from '../../base/lib/secrets/secrets.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
 import type { Core } from '../../base/options/core.ts'
+import { accountKind } from '../accounts/users.ts'
+import { type Bounds, readBounds } from '../organisations/allowances.ts'
 import { openAccessTimes } from './access-times.ts'
+import { daySeconds } from './place.ts'
 import { readLimits, readModelList, statusNow } from './state.ts'
 import { type CacheEntry, TokenCache } from './token-cache.ts'
 
@@ -42,6 +45,10 @@ export interface RelayCaller {
   readonly resumesStreams: boolean
   /** Channel that an admin asked for with `sk-<key>-<id>`; 0 for none. */
   readonly pinnedChannel: number
+  /** Where the token of an organisation belongs, and what that allows; absent for tokens of users. */
+  readonly organisation?: Bounds
+  /** The place in the organisation that forbids a group. */
+  readonly forbidsGroup?: Bounds['forbidsGroup']
   /** Whether the user had a balance above zero when they were last read: true if it is unknown. */
   readonly hadBalance: boolean
 }
@@ -171,7 +178,12 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
   const found = core.db
     .selectFrom('tokens')
     .innerJoin('users', 'users.id', 'tokens.user_id')
+    .leftJoin('organisation_members as member', (join) =>
+      join.onRef('member.id', '=', 'tokens.member_id').on('member.left_at', 'is', null),
+    )
+    .leftJoin('users as holder', (join) => join.onRef('holder.id', '=', 'member.user_id').on('holder.deleted_at', 'is', null))
     .selectAll('tokens')
+    .select(['holder.id as holder_id', 'holder.status as holder_status', 'users.kind'])
     .select([
       'users.username',
       'users.role',
@@ -186,17 +198,21 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
     .executeTakeFirst()
   const row = await withDatabaseTimeout(found).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
   if (!row) return null
+  // The key of somebody who has left an organisation is nobody's.
+  if (row.member_id !== 0 && row.holder_id === null) return null
+  const bounds = row.kind === accountKind.organisation ? await readPlace(core, row) : undefined
 
   return {
     tokenId: row.id,
     userId: row.user_id,
+    holderId: row.holder_id ?? 0,
     state: {
       status: row.status,
-      expired_time: row.expired_time,
+      expired_time: latestTime(row, bounds),
       unlimited_quota: row.unlimited_quota,
       remain_quota: row.remain_quota,
     },
-    userStatus: row.user_status,
+    userStatus: row.holder_status === null || row.holder_status === userStatus.active ? row.user_status : row.holder_status,
     accessedAt: row.accessed_time,
     caller: Object.freeze({
       userId: row.user_id,
@@ -207,17 +223,45 @@ async function loadToken(core: Core, hash: string): Promise<Known | null> {
       tokenId: row.id,
       tokenName: row.name,
       tokenGroup: row.group,
-      modelLimits: row.model_limits_enabled === 1 ? new Set(readModelList(row.model_limits)) : null,
+      modelLimits: modelsOf(row, bounds),
       allowedAddresses: readAllowedAddresses(row.allow_ips),
-      expiresAt: row.expired_time,
+      expiresAt: latestTime(row, bounds),
       limits: readLimits(row),
-      isStrict: row.strict_translation === 1,
+      isStrict: row.strict_translation === 1 || bounds?.isStrict === true,
       refusesHostedTools: row.refuse_hosted_tools === 1,
       resumesStreams: row.resumable === 1,
       pinnedChannel: 0,
       hadBalance: row.quota > 0,
+      ...(bounds ? { organisation: bounds, forbidsGroup: bounds.forbidsGroup } : {}),
     }),
   }
+}
+
+function readPlace({ db }: Core, token: Row<'tokens'>): Promise<Bounds> {
+  const place = { organisationId: token.user_id, memberId: token.member_id, teamId: token.team_id }
+  return withDatabaseTimeout(readBounds(db, place)).catch((cause: unknown) => fail('database_unavailable', {}, { cause }))
+}
+
+/** The models that both the token and its place allow; null for all. */
+function modelsOf(token: Row<'tokens'>, bounds: Bounds | undefined): ReadonlySet<string> | null {
+  const own = token.model_limits_enabled === 1 ? new Set(readModelList(token.model_limits)) : null
+  const allowed = bounds?.models ?? null
+  return own && allowed ? new Set([...own].filter((model) => allowed.has(model))) : (own ?? allowed)
+}
+
+/** The end of a token's life: its own, or that of the greatest age that its place allows. */
+function latestTime({ expired_time, created_time }: Row<'tokens'>, bounds: Bounds | undefined): number {
+  if (!bounds?.daysMax) return expired_time
+  const latest = created_time + bounds.daysMax.max * daySeconds
+  return expired_time === neverExpires ? latest : Math.min(expired_time, latest)
+}
+
+/** Throws `organisation_model_forbidden`, naming the place, or `token_model_forbidden` unless the caller may use the model. */
+export function requireModel({ modelLimits, organisation }: RelayCaller, model: string): void {
+  if (!modelLimits || modelLimits.has(model)) return
+  const place = organisation?.forbidsModel(model)
+  if (place) fail('organisation_model_forbidden', { model, place })
+  fail('token_model_forbidden', { model })
 }
 
 const nobody: AddressList = { has: () => false }

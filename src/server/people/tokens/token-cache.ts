@@ -6,6 +6,8 @@ import type { Clock } from '../../base/lib/time/clock.ts'
 export interface CacheEntry {
   readonly tokenId: number
   readonly userId: number
+  /** The user of the member whose token it is, where an organisation pays; 0 for none. */
+  readonly holderId?: number
 }
 
 interface Kept<Entry> {
@@ -93,16 +95,25 @@ export class TokenCache<Entry extends CacheEntry> {
   #keep(hash: string, entry: Entry): void {
     this.#known.set(hash, { entry, atMs: this.#now() })
     this.#hashOfToken.set(entry.tokenId, hash)
-    const hashes = this.#hashesOfUser.get(entry.userId) ?? new Set()
-    this.#hashesOfUser.set(entry.userId, hashes.add(hash))
+    for (const id of usersOf(entry)) {
+      const hashes = this.#hashesOfUser.get(id) ?? new Set()
+      this.#hashesOfUser.set(id, hashes.add(hash))
+    }
   }
 
-  #unlink({ tokenId, userId }: CacheEntry, hash: string): void {
-    this.#hashOfToken.delete(tokenId)
-    const hashes = this.#hashesOfUser.get(userId)
-    hashes?.delete(hash)
-    if (hashes?.size === 0) this.#hashesOfUser.delete(userId)
+  #unlink(entry: CacheEntry, hash: string): void {
+    this.#hashOfToken.delete(entry.tokenId)
+    for (const id of usersOf(entry)) {
+      const hashes = this.#hashesOfUser.get(id)
+      hashes?.delete(hash)
+      if (hashes?.size === 0) this.#hashesOfUser.delete(id)
+    }
   }
+}
+
+/** Those whose change drops the entry: who pays, and who holds the token. */
+function usersOf({ userId, holderId = 0 }: CacheEntry): readonly number[] {
+  return holderId === 0 ? [userId] : [userId, holderId]
 }
 
 /** When the clock is set back, entries become stale rather than stay for ever. */

@@ -20,7 +20,10 @@ import { seconds } from '../../base/lib/time/clock.ts'
 import { change, type Report } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import { findUserFor } from '../accounts/find-users.ts'
+import { type Reach, tokensWithin } from '../organisations/membership.ts'
+import { notePlace } from '../organisations/teams.ts'
 import { readInput } from './input.ts'
+import { type PlaceInOrganisation, requirePlace } from './place.ts'
 import { isExhausted, isExpired, statusNow } from './state.ts'
 
 /**
@@ -50,10 +53,10 @@ const ends = {
 }
 
 /** A page of the owner's tokens, and the number of all. */
-export async function listTokens(core: Core, { userId, page, sort }: Sorted & { userId: number; page: PageOf }) {
-  const owned = ownTokens(core.db, userId).selectAll()
+export async function listTokens(core: Core, { page, sort, ...owner }: Sorted & TokenOwner & { page: PageOf }) {
+  const owned = ownTokens(core.db, owner).selectAll()
   const { rows, total } = await readPage(inOrder(owned, 'tokens', sort, ends), page)
-  return { items: rows.map((row) => presentToken(core, row)), total }
+  return { items: rows.map((row) => presentToken(core, row, owner.reach)), total }
 }
 
 /** A page of another user's tokens, without their keys. Throws `not_found`, and `user_protected` for a user whom the caller may not change. */
@@ -62,13 +65,20 @@ export async function listTokensOf(
   { caller, userId, page }: { caller: Caller; userId: number; page: PageOf },
 ): Promise<{ items: ListedToken[]; total: number }> {
   await findUserFor(core, caller, userId)
-  const owned = ownTokens(core.db, userId).selectAll()
+  const owned = ownTokens(core.db, { userId }).selectAll()
   const { rows, total } = await readPage(owned.orderBy('id', 'desc'), page)
   return { items: rows.map((row) => presentListed(core, row)), total }
 }
 
-export interface TokenSearch {
+/** Whose tokens: those of an account, of an organisation only what is in reach of its member. */
+interface TokenOwner {
   readonly userId: number
+  readonly reach?: Reach | undefined
+}
+
+const nothing: Reach = { memberId: 0, isAll: false, teamIds: [] }
+
+export interface TokenSearch extends TokenOwner {
   /** Part of the name, in any case. */
   readonly keyword: string
   /** The key or part of it, with or without `sk-`. */
@@ -83,7 +93,7 @@ export interface TokenSearch {
 export async function searchTokens(core: Core, { sort, ...search }: Sorted & TokenSearch): Promise<Token[]> {
   const { found, keep } = matching(core, search)
   const rows = await inOrder(found, 'tokens', sort, ends).limit(searchedRowsMax).execute()
-  return rows.filter(keep).map((row) => presentToken(core, row))
+  return rows.filter(keep).map((row) => presentToken(core, row, search.reach))
 }
 
 const columns: readonly CsvColumn<TokenRow>[] = [
@@ -113,7 +123,7 @@ export function exportTokens(core: Core, { search, timeZone }: { search: TokenSe
 function matching(core: Core, search: TokenSearch) {
   const key = search.key.replace(/^sk-/, '')
   const wholeKey = key.length >= keyLength
-  const found = ownTokens(core.db, search.userId)
+  const found = ownTokens(core.db, search)
     .selectAll()
     .$if(search.keyword !== '', (query) => query.where(containsText('name', search.keyword)))
     .$if(search.group !== '', (query) => query.where('group', '=', search.group))
@@ -121,23 +131,38 @@ function matching(core: Core, search: TokenSearch) {
 
   const now = seconds(core.now())
   const keep = (row: TokenRow) =>
-    (search.status === 0 || statusNow(row, now) === search.status) && (wholeKey || key === '' || openKey(core, row).includes(key))
+    (search.status === 0 || statusNow(row, now) === search.status) &&
+    (wholeKey || key === '' || (showsKey(row, search.reach) && openKey(core, row).includes(key)))
   return { found, keep }
 }
 
+/** The ids of tokens within reach, deleted ones included, whose calls stay in the log; never none, so that none is not all. */
+export async function tokensInReach(db: Queries, { userId, reach = nothing }: TokenOwner): Promise<number[]> {
+  const rows = await db.selectFrom('tokens').select('id').where('user_id', '=', userId).where(tokensWithin(reach)).execute()
+  return [-1, ...rows.map(({ id }) => id)]
+}
+
 /** Throws `not_found`. */
-export async function findToken(core: Core, { userId, id }: { userId: number; id: number }): Promise<Token> {
-  const row = await ownTokens(core.db, userId).selectAll().where('id', '=', id).executeTakeFirst()
-  return presentToken(core, row ?? fail('not_found'))
+export async function findToken(core: Core, { id, ...owner }: TokenOwner & { id: number }): Promise<Token> {
+  const row = await ownTokens(core.db, owner).selectAll().where('id', '=', id).executeTakeFirst()
+  return presentToken(core, row ?? fail('not_found'), owner.reach)
 }
 
 /** Throws `token_name_required`, `group_forbidden`, `address_list_invalid` or `field_invalid`. */
 export async function createToken(
   core: Core,
-  { userId, input, mayUse }: { userId: number; input: TokenInput; mayUse: GroupCheck },
+  {
+    userId,
+    input,
+    mayUse,
+    within: place,
+  }: { userId: number; input: TokenInput; mayUse: GroupCheck; within?: PlaceInOrganisation },
 ): Promise<Token> {
   if (!mayUse(input.group)) fail('group_forbidden', { group: input.group })
-  return change(core, undefined, (within, report) => addToken(core, within, report, { userId, input }))
+  return change(core, undefined, async (within, report) => {
+    if (place) await requirePlace(core, within, { place, input })
+    return addToken(core, within, report, { userId, input, ...(place ? { place } : {}) })
+  })
 }
 
 /** Adds a token in the caller's transaction. Whether its owner may use the group is for the caller to check. Throws as `readInput`. */
@@ -145,9 +170,9 @@ export async function addToken(
   core: Core,
   within: Within,
   report: Report,
-  { userId, input }: { userId: number; input: TokenInput },
+  { userId, input, place }: { userId: number; input: TokenInput; place?: PlaceInOrganisation },
 ): Promise<Token> {
-  const values = readInput(input)
+  const values = { ...readInput(input), ...(place ? { member_id: place.memberId, team_id: place.teamId } : {}) }
   const key = newTokenKey()
   const now = seconds(core.now())
   // The ciphertext is bound to the row's id, which exists only after the insert.
@@ -158,12 +183,12 @@ export async function addToken(
     .executeTakeFirstOrThrow()
   const key_sealed = core.secrets.seal(key, keyPlace(id))
   report({ topic: 'token', id })
+  if (place) await notePlace(within, { id, member_id: place.memberId, team_id: place.teamId, at: now })
   const row = await within.updateTable('tokens').set({ key_sealed }).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
-  return presentToken(core, row)
+  return presentToken(core, row, place?.reach)
 }
 
-interface TokenEdit {
-  readonly userId: number
+interface TokenEdit extends TokenOwner {
   readonly id: number
   /** All fields: absent ones get their default, except limits and strictness, which stay unchanged. */
   readonly input: TokenInput
@@ -177,25 +202,22 @@ interface TokenEdit {
  * longer expired or exhausted is enabled again. An unchanged group is not checked again: the relay does so at each use. Throws
  * `not_found`, `token_not_enableable` and what `createToken` throws.
  */
-export async function editToken(core: Core, { userId, id, input, status, mayUse }: TokenEdit): Promise<Token> {
+export async function editToken(core: Core, { id, input, status, mayUse, ...owner }: TokenEdit): Promise<Token> {
   const values = readInput(input)
-  return changeToken(core, { userId, id }, (before) => {
+  return changeToken(core, { ...owner, id }, (before) => {
     if (values.group !== before.group && !mayUse(values.group)) fail('group_forbidden', { group: values.group })
     return { ...values, status: statusAfter(core, before, { ...before, ...values }, status) }
   })
 }
 
 /** Enables or disables. Throws `not_found` or `token_not_enableable`. */
-export function setTokenStatus(
-  core: Core,
-  { userId, id, status }: { userId: number; id: number; status: number },
-): Promise<Token> {
-  return changeToken(core, { userId, id }, (before) => ({ status: statusAfter(core, before, before, status) }))
+export function setTokenStatus(core: Core, { status, ...asked }: TokenOwner & { id: number; status: number }): Promise<Token> {
+  return changeToken(core, asked, (before) => ({ status: statusAfter(core, before, before, status) }))
 }
 
 /** Throws `not_found`, also for a token that is deleted already. */
-export async function deleteToken(core: Core, { userId, id }: { userId: number; id: number }): Promise<void> {
-  await changeToken(core, { userId, id }, () => ({ deleted_at: seconds(core.now()) }))
+export async function deleteToken(core: Core, asked: TokenOwner & { id: number }): Promise<void> {
+  await changeToken(core, asked, () => ({ deleted_at: seconds(core.now()) }))
 }
 
 type BatchAction = 'enable' | 'disable' | 'delete'
@@ -203,7 +225,7 @@ type BatchAction = 'enable' | 'disable' | 'delete'
 /** Changes the tokens in `ids` that belong to the owner and allow the change; returns how many changed. */
 export async function changeTokens(
   core: Core,
-  { userId, ids, action }: { userId: number; ids: readonly number[]; action: BatchAction },
+  { userId, reach, ids, action }: TokenOwner & { ids: readonly number[]; action: BatchAction },
 ): Promise<number> {
   const now = seconds(core.now())
   return change(core, undefined, async (within, report) => {
@@ -215,6 +237,7 @@ export async function changeTokens(
       .where('id', 'in', locked(core, within.selectFrom('tokens').select('id').where('id', 'in', ids).orderBy('id')))
       .where('user_id', '=', userId)
       .where('deleted_at', 'is', null)
+      .$if(reach !== undefined, (query) => query.where(tokensWithin(reach ?? nothing)))
       .$if(action === 'disable', (query) => query.where('status', '<>', tokenStatus.disabled))
       .$if(action === 'enable', (query) =>
         query
@@ -230,14 +253,22 @@ export async function changeTokens(
 }
 
 /** The token as its owner sees it, with the key in clear. */
-function presentToken(core: Core, row: TokenRow): Token {
-  return { ...presentListed(core, row), key: openKey(core, row), allow_ips: row.allow_ips }
+function presentToken(core: Core, row: TokenRow, reach?: Reach): Token {
+  return { ...presentListed(core, row), key: showsKey(row, reach) ? openKey(core, row) : '', allow_ips: row.allow_ips }
+}
+
+/** The key of a member's token is the member's: whoever manages the token does not call with it. */
+function showsKey({ member_id }: TokenRow, reach: Reach | undefined): boolean {
+  return reach === undefined || member_id === 0 || member_id === reach.memberId
 }
 
 function presentListed(core: Core, row: TokenRow): ListedToken {
-  const { key_hash: _hash, key_sealed: _sealed, held: _held, deleted_at: _deleted, allow_ips: _addresses, ...shown } = row
+  const { key_hash: _hash, key_sealed: _sealed, held: _held, deleted_at: _deleted, allow_ips: _addresses, ...all } = row
+  const { member_id, team_id, ...shown } = all
   return {
     ...shown,
+    ...(member_id === 0 ? {} : { member_id }),
+    ...(team_id === 0 ? {} : { team_id }),
     status: statusNow(row, seconds(core.now())),
     unlimited_quota: row.unlimited_quota === 1,
     model_limits_enabled: row.model_limits_enabled === 1,
@@ -256,22 +287,26 @@ export function keyPlace(id: number) {
   return { table: 'tokens', column: 'key_sealed', row: id }
 }
 
-function ownTokens(db: Queries, userId: number) {
-  return db.selectFrom('tokens').where('user_id', '=', userId).where('deleted_at', 'is', null)
+function ownTokens(db: Queries, { userId, reach }: TokenOwner) {
+  return db
+    .selectFrom('tokens')
+    .where('user_id', '=', userId)
+    .where('deleted_at', 'is', null)
+    .$if(reach !== undefined, (query) => query.where(tokensWithin(reach ?? nothing)))
 }
 
 async function changeToken(
   core: Core,
-  { userId, id }: { userId: number; id: number },
+  { id, ...owner }: TokenOwner & { id: number },
   changesOf: (before: TokenRow) => Change,
 ): Promise<Token> {
   const row = await change(core, undefined, async (within, report) => {
-    const before = await locked(core, ownTokens(within, userId).selectAll().where('id', '=', id)).executeTakeFirst()
+    const before = await locked(core, ownTokens(within, owner).selectAll().where('id', '=', id)).executeTakeFirst()
     const changes = changesOf(before ?? fail('not_found'))
     report({ topic: 'token', id })
     return within.updateTable('tokens').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
   })
-  return presentToken(core, row)
+  return presentToken(core, row, owner.reach)
 }
 
 /** The status to store. Keeping a token enabled while its quota is set to 0 is allowed; enabling an unusable one is not. */

@@ -150,7 +150,7 @@ export async function countsByHour(
   db: Queries,
   filter: ResolvedFilter,
 ): Promise<{ counts: Map<number, number>; rowsFrom: number } | undefined> {
-  if (filter.request_id || filter.site_cost || filter.tokenId) return undefined
+  if (filter.request_id || filter.site_cost || filter.tokenId || filter.tokenIds) return undefined
   const whole = { ...filter, start_timestamp: firstHour(filter) }
   if (!filter.token_name) return { counts: await countHours(db, whole), rowsFrom: Number.MAX_SAFE_INTEGER }
 

@@ -45,6 +45,8 @@ import { deployments } from './0046-deployments.ts'
 import { resumableReplies } from './0047-resumable-replies.ts'
 import { chargedResponses } from './0048-charged-responses.ts'
 import { videos } from './0049-videos.ts'
+import { accountKinds } from './0050-account-kinds.ts'
+import { organisations } from './0051-organisations.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -102,4 +104,6 @@ export const migrations: readonly Migration[] = [
   { name: '0047-resumable-replies', up: resumableReplies },
   { name: '0048-charged-responses', up: chargedResponses },
   { name: '0049-videos', up: videos },
+  { name: '0050-account-kinds', up: accountKinds },
+  { name: '0051-organisations', up: organisations },
 ]

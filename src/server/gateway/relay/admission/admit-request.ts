@@ -7,7 +7,7 @@ import { isHeavy, yieldWithPriority } from '../../../base/lib/time/yield-to-even
 import { groupsToTry } from '../../../money/pricing/groups.ts'
 import { dearestCost, freePrice, type Price } from '../../../money/pricing/quote.ts'
 import { unpricedMembers } from '../../../money/pricing/tiers.ts'
-import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
+import { type RelayCaller, requireModel } from '../../../people/tokens/authenticate.ts'
 import type { ChannelIndex, RunningChannel } from '../../channels/index/model-index.ts'
 import { upstreamFormat } from '../../channels/request/upstream-format.ts'
 import { isRedirected } from '../../channels/row/model-ends.ts'
@@ -152,7 +152,7 @@ export function authorizeModel(
   asked: { model: string; format: ChannelFormat; replaces?: string | undefined },
 ): string {
   const named = asked.replaces ?? asked.model
-  if (caller.modelLimits && !caller.modelLimits.has(named)) fail('token_model_forbidden', { model: named })
+  requireModel(caller, named)
   const groups = groupsToTry(app.options.current, caller)
   const index = app.channels.current
   const own = groups[0] ?? caller.userGroup

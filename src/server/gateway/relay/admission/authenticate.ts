@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
+import { organisationHeader } from '../../../../contract/organisation-roles.ts'
 import { withDatabaseTimeout } from '../../../base/db/with-timeout.ts'
 import { upTo } from '../../../base/lib/collections/cache-size.ts'
 import type { Snapshot } from '../../../base/lib/collections/snapshot.ts'
@@ -69,6 +70,7 @@ const keyProtocol = 'openai-insecure-api-key.'
 async function callerOfSession(app: CallerParts, call: ClientExchange): Promise<RelayCaller> {
   const { headers } = call.request
   if (headers.authorization !== undefined) fail('playground_needs_session')
+  if (headers[organisationHeader] !== undefined) fail('payer_refused')
   const identity = await requireIdentity(app, headers)
   requireChangedPassword(identity, call.client)
   const { account, sessionToken = '' } = identity

@@ -1,6 +1,6 @@
 import { fail } from '../../../base/lib/failure.ts'
 import { sha256 } from '../../../base/lib/secrets/secrets.ts'
-import type { RelayCaller } from '../../../people/tokens/authenticate.ts'
+import { type RelayCaller, requireModel } from '../../../people/tokens/authenticate.ts'
 import type { AdmittedRequest } from '../admission/admitted-request.ts'
 import { authenticateCall, type CallerParts } from '../admission/authenticate.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
@@ -115,7 +115,7 @@ export async function followAs(
   call.notes.caller = caller
   call.notes.isFollowing = true
   call.notes.asked = { model: found.model }
-  if (caller.modelLimits && !caller.modelLimits.has(found.model)) fail('token_model_forbidden', { model: found.model })
+  requireModel(caller, found.model)
   await followReply(app, call, found, after)
 }
 

@@ -2,6 +2,7 @@ import { noUsage } from '../../../../contract/usage.ts'
 import { membersOf, spliceMembers } from '../../../base/lib/bytes/splice-json.ts'
 import { eventsIn } from '../../../base/lib/bytes/sse.ts'
 import { fail } from '../../../base/lib/failure.ts'
+import { requireModel } from '../../../people/tokens/authenticate.ts'
 import type { RunningChannel } from '../../channels/index/model-index.ts'
 import { resolveModel } from '../../channels/select/select.ts'
 import type { StoredFormat } from '../../protocols/format.ts'
@@ -76,7 +77,7 @@ async function answer(
   if (model === undefined)
     return fail(app.localResponses.isOn ? 'response_unknown' : 'response_not_kept', { id: id.slice(0, 100) })
   call.notes.asked = { model }
-  if (caller.modelLimits && !caller.modelLimits.has(model)) fail('token_model_forbidden', { model })
+  requireModel(caller, model)
   const query = queryOf(call, form)
   if (own) return answerLocal(app, call, own, { action, query })
   if (!kept) return

@@ -1,0 +1,28 @@
+/** What a member of an organisation is in it. */
+export const organisationRoles = ['owner', 'admin', 'billing', 'member'] as const
+export type OrganisationRole = (typeof organisationRoles)[number]
+
+/** Who makes a call about an organisation: a member in a role, or an admin of the site, who is none. */
+export type OrganisationCaller = OrganisationRole | 'operator'
+
+/** The sets of roles that routes declare. */
+export const organisationAccess = {
+  /** Everybody who belongs to it. */
+  insiders: ['owner', 'admin', 'billing', 'member', 'operator'],
+  /** Keys and calls: not the billing role, and not the site. */
+  callers: ['owner', 'admin', 'member'],
+  /** The log: all of it, or that of the own tokens. */
+  logReaders: ['owner', 'admin', 'member', 'operator'],
+  /** Members, teams, budgets and what members may do. */
+  managers: ['owner', 'admin', 'operator'],
+  /** A manager of a team is a member; the handler checks of which team. */
+  teamManagers: ['owner', 'admin', 'member', 'operator'],
+  /** The wallet. */
+  payers: ['owner', 'billing'],
+  /** Sums and statements. */
+  accountants: ['owner', 'admin', 'billing', 'operator'],
+  owners: ['owner', 'operator'],
+} as const satisfies Readonly<Record<string, readonly OrganisationCaller[]>>
+
+/** The header that names the organisation which a console call is for. */
+export const organisationHeader = 'x-organisation-id'

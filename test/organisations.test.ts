@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Organisation, Team } from '../src/contract/entities/organisation.ts'
+import { type OrganisationCaller, organisationRoles } from '../src/contract/organisation-roles.ts'
+import type { Route, Routes } from '../src/contract/route.ts'
+import { allRoutes } from '../src/contract/routes/index.ts'
+import { startServer, type TestServer } from './helpers/app.ts'
+import { eachDatabase } from './helpers/databases.ts'
+import { type Member, member } from './helpers/members.ts'
+import { addChannel, requireBalancedBooks, setOptions } from './helpers/seed.ts'
+import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
+
+/** Organisations on complete servers: what they can never be, who may call what, and calls that they pay for. */
+const env = { TRUSTED_PROXIES: '127.0.0.0/8' }
+const model = 'gpt-4o-mini'
+
+/** Who belongs to the organisation, and who does not. */
+const people = [...organisationRoles, 'former', 'other', 'stranger'] as const
+type Person = (typeof people)[number]
+
+eachDatabase('an organisation', (_fresh, kind) => {
+  let server: TestServer
+  let upstream: FakeUpstream
+  let acme: Organisation
+  const callers = new Map<Person | 'operator', Member>()
+  const who = (person: Person | 'operator') => callers.get(person) as Member
+
+  beforeAll(async () => {
+    upstream = await startFakeUpstream()
+    server = await startServer(kind, { env })
+    await addChannel(server, { url: upstream.url, models: `${model},gpt-4o` })
+    acme = await server.call('POST /api/organisation/', { name: 'Acme', quota: 50_000_000 })
+    const other: Organisation = await server.call('POST /api/organisation/', { name: 'Other' })
+    for (const person of people) callers.set(person, await member(server, person))
+    callers.set('operator', await member(server, 'operator', 10))
+    for (const role of organisationRoles) await join(acme.id, who(role), role)
+    await join(other.id, who('other'), 'owner')
+    await join(acme.id, who('former'), 'admin')
+    const former = await memberIdOf('former')
+    await server.call(`DELETE /api/organisation/${acme.id}/members/${former}`)
+  })
+  afterAll(async () => {
+    await server.stop()
+    await upstream.stop()
+  })
+
+  async function join(id: number, joining: Member, role: string): Promise<void> {
+    const { secret } = await server.call<{ secret: string }>(`POST /api/organisation/${id}/invitations`, { role })
+    const { json } = await joining.call('POST /api/invitation/answer', { token: secret, accept: true })
+    expect(json).toMatchObject({ success: true, data: id })
+  }
+
+  async function memberIdOf(person: Person): Promise<number> {
+    const rows = await server.app.db
+      .selectFrom('organisation_members')
+      .selectAll()
+      .where('organisation_id', '=', acme.id)
+      .execute()
+    return rows.find(({ user_id }) => user_id === who(person).id)?.id ?? 0
+  }
+
+  /** Calls the console for the organisation. */
+  async function callFor(caller: Member, line: string, body?: unknown, id = acme.id) {
+    const [method = '', path = ''] = line.split(' ')
+    const response = await fetch(server.url + path, {
+      method,
+      headers: {
+        ...caller.headers,
+        'x-organisation-id': String(id),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, text, json: text.startsWith('{') ? JSON.parse(text) : {} }
+  }
+
+  const rowOf = (id: number) => server.app.db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+
+  it('cannot be logged in to, registered, reset or bound by any call, with its id or its name', async () => {
+    await setOptions(server, { RegisterEnabled: 'true', PasswordRegisterEnabled: 'true' })
+    const before = await rowOf(acme.id)
+    const passer = await member(server, 'passer')
+    const session = { ...passer.headers, 'new-api-user': String(acme.id) }
+    const lines = Object.entries(allRoutes as Routes).filter(([line, { access }]) => {
+      return access === 'public' || /^\w+ \/api\/(user|oauth|verification|reset_password)/.test(line)
+    })
+    expect(lines.length).toBeGreaterThan(40)
+    for (const [index, [line, route]] of lines.entries()) {
+      if (line === 'DELETE /api/user/self' || line.startsWith('POST /api/stripe')) continue
+      for (const [at, name] of [acme.username, acme.name, String(acme.id), `${acme.id}`].entries()) {
+        for (const headers of [{ 'x-forwarded-for': `203.0.${index}.${at + 1}` }, session]) {
+          const { path, body } = filledFor(line, route, name, acme.id)
+          await fetch(server.url + path, {
+            method: line.split(' ')[0] ?? '',
+            headers: { ...headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+            ...(body ? { body } : {}),
+          })
+        }
+      }
+    }
+    expect(await rowOf(acme.id)).toEqual(before)
+    for (const table of ['sessions', 'passkeys', 'two_factor', 'backup_codes', 'mailed_codes', 'login_steps'] as const)
+      expect(await server.app.db.selectFrom(table).select('user_id').where('user_id', '=', acme.id).execute(), table).toEqual([])
+    await setOptions(server, { RegisterEnabled: 'false' })
+  })
+
+  it('is no user: not found, listed, counted, changed or deleted by calls about users', async () => {
+    for (const line of [`GET /api/user/${acme.id}`, `GET /api/user/${acme.id}/tokens`, `DELETE /api/user/${acme.id}`])
+      expect(await (await server.raw(line)).json(), line).toMatchObject({ success: false, code: 'not_found' })
+    const edits: [string, object][] = [
+      ['PUT /api/user/', { id: acme.id, username: 'mine', password: 'a long one 9' }],
+      ['PUT /api/user/', { id: acme.id, quota: 7 }],
+      [`POST /api/user/${acme.id}/quota`, { change: 5, reason: 'x' }],
+      ...['promote', 'enable', 'disable', 'delete', 'sign_out'].map((action): [string, object] => [
+        'POST /api/user/manage',
+        { id: acme.id, action },
+      ]),
+    ]
+    for (const [line, body] of edits)
+      expect(await (await server.raw(line, body)).json(), line).toMatchObject({ success: false, code: 'not_found' })
+    for (const line of [
+      'GET /api/user/?p=1&page_size=100',
+      'GET /api/user/search?keyword=acme',
+      `GET /api/user/search?keyword=${acme.id}`,
+    ]) {
+      const { items } = await server.call<{ items: { id: number }[] }>(line)
+      expect(
+        items.map(({ id }) => id),
+        line,
+      ).not.toContain(acme.id)
+    }
+    const exported = await (await server.raw('GET /api/user/export.csv')).text()
+    expect(exported.split('\n').filter((row) => row.startsWith(`${acme.id},`) || row.includes(acme.username))).toEqual([])
+  })
+
+  it('is only for those whom the route names, by path and by header', async () => {
+    const table = new Map<string, Record<string, string>>()
+    for (const [line, route] of Object.entries(allRoutes as Routes)) {
+      if (!route.roles) continue
+      const answers: Record<string, string> = {}
+      for (const person of [...people, 'operator'] as const) answers[person] = await askedBy(person, line, route)
+      table.set(line, answers)
+    }
+    expect(table.size).toBeGreaterThan(40)
+    for (const [line, answers] of table) {
+      const { roles = [], access } = (allRoutes as Routes)[line] as Route
+      const isOfAdmins = access === 'admin' || access === 'root'
+      const expected = (role: OrganisationCaller) => (roles.includes(role) ? 'in' : 'organisation_role')
+      const operator = access === 'root' ? 'permission_denied' : expected('operator')
+      const told = Object.fromEntries(
+        people.map((person) => {
+          if (isOfAdmins) return [person, 'permission_denied']
+          return [person, isRole(person) ? expected(person) : 'not_found']
+        }),
+      )
+      expect(answers, line).toEqual({ ...told, operator })
+    }
+  })
+
+  const isRole = (person: Person): person is (typeof organisationRoles)[number] =>
+    organisationRoles.some((role) => role === person)
+
+  /** `in`, or the refusal of authorization. Input that the schema refuses shows that the call was authorized. */
+  async function askedBy(person: Person | 'operator', line: string, route: Route): Promise<string> {
+    const path = line.replace('/organisation/:id', `/organisation/${acme.id}`).replace(/:\w+/g, '999999')
+    const isInPath = path !== line && line.includes('/organisation/:id')
+    // No valid body, so that nothing changes; calls without one are asked of rows that do not exist.
+    const body = route.body ? 'not an object' : undefined
+    if (line === 'DELETE /api/organisation/:id' || line.endsWith('/accept')) return asked(person, line, route)
+    const { json, status } = await callFor(who(person), path, body, isInPath ? undefined : acme.id)
+    if (status === 200 && json.success !== false) return 'in'
+    if (json.code === 'not_found' && isInside(person) && /999999/.test(path)) return 'in'
+    return ['organisation_role', 'permission_denied', 'not_found', 'payer_refused'].includes(json.code) ? json.code : 'in'
+  }
+
+  const isInside = (person: Person | 'operator') => person === 'operator' || isRole(person)
+
+  /** Calls whose success would end the test: those who may make them are not asked. */
+  async function asked(person: Person | 'operator', line: string, { roles = [], access }: Route): Promise<string> {
+    const isRoleOf = isInside(person) && roles.includes(person as OrganisationCaller)
+    if (isRoleOf && (access === 'user' || person === 'operator')) return 'in'
+    const { json } = await callFor(who(person), line.replace(':id', String(acme.id)))
+    return json.code
+  }
+
+  it('refuses the header where a call is about the caller alone, and in the playground', async () => {
+    for (const line of ['GET /api/user/self', 'GET /api/user/sessions', 'GET /api/budget/', 'GET /api/recording/self'])
+      expect((await callFor(who('owner'), line)).json, line).toMatchObject({ success: false, code: 'payer_refused' })
+    const { text } = await callFor(who('owner'), 'POST /pg/chat/completions', {
+      model,
+      messages: [{ role: 'user', content: 'x' }],
+    })
+    expect(text).toContain('x-organisation-id')
+  })
+
+  it('pays for the calls of its tokens, with the name in the log and in the books, and stops when it is suspended', async () => {
+    const before = await rowOf(who('member').id)
+    const [team] = await server.call<Team[]>(`POST /api/organisation/${acme.id}/teams`, { name: 'R&D' })
+    const made = (
+      await callFor(who('admin'), 'POST /api/token/', { name: 'ci', unlimited_quota: true, team_id: team?.id, member_id: 0 })
+    ).json
+    expect(made).toMatchObject({ success: true, data: { team_id: team?.id } })
+    const inBody = { name: 'mine', unlimited_quota: true, organisation_id: acme.id }
+    const own = (await who('member').call('POST /api/token/', inBody)).json as unknown as { data: { id: number; key: string } }
+    expect((await who('stranger').call('POST /api/token/', inBody)).json).toMatchObject({ success: false, code: 'not_found' })
+    expect((await who('billing').call('POST /api/token/', inBody)).json).toMatchObject({
+      success: false,
+      code: 'organisation_role',
+    })
+
+    const ask = (key: string, named = model) =>
+      fetch(`${server.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer sk-${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: named, max_tokens: 7, messages: [{ role: 'user', content: 'hello' }] }),
+      })
+    expect((await ask(own.data.key)).status).toBe(200)
+    expect((await ask(made.data.key)).status).toBe(200)
+    const log = (await callFor(who('member'), 'GET /api/log/self?type=2')).json.data.items
+    expect(log).toMatchObject([{ username: '@Acme', token_name: 'mine' }])
+    const all = (await callFor(who('admin'), 'GET /api/log/self?type=2')).json.data.items
+    expect(all.map(({ token_name }: { token_name: string }) => token_name).sort()).toEqual(['ci', 'mine'])
+    expect((await server.call<{ items: unknown[] }>('GET /api/log/?type=2&username=@Acme')).items).toHaveLength(2)
+    expect(await rowOf(who('member').id)).toMatchObject({ quota: before.quota, used_quota: before.used_quota })
+    const seen = (await who('member').call(`GET /api/organisation/${acme.id}`)).json as unknown as { data: Organisation }
+    expect(seen.data.quota + seen.data.used_quota).toBe(50_000_000)
+    expect(seen.data.used_quota).toBeGreaterThan(0)
+    await requireBalancedBooks(server)
+
+    // What a place allows holds at once, for models and for the list of them.
+    const bound = { scope: 'team', subject_id: team?.id, models: ['gpt-4o'] }
+    await server.call(`PUT /api/organisation/${acme.id}/allowances`, bound)
+    const refused = await ask(made.data.key)
+    expect(refused.status).toBe(403)
+    expect(await refused.text()).toMatch(/R&D.*organisation_model_forbidden/s)
+    expect((await ask(made.data.key, 'gpt-4o')).status).toBe(200)
+    const models = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer sk-${made.data.key}` } })
+    expect(((await models.json()) as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(['gpt-4o'])
+
+    await server.call(`PUT /api/organisation/${acme.id}`, { status: 2 })
+    expect((await ask(own.data.key)).status).toBe(403)
+    expect((await callFor(who('member'), 'GET /api/token/')).json.code).toBe('organisation_suspended')
+    await server.call(`PUT /api/organisation/${acme.id}`, { status: 1 })
+    expect((await ask(own.data.key)).status).toBe(200)
+
+    // A person who leaves has no key in the moment that follows.
+    await who('member').call(`DELETE /api/organisation/${acme.id}/members/${await memberIdOf('member')}`)
+    expect((await ask(own.data.key)).status).toBe(401)
+    expect((await callFor(who('member'), 'GET /api/token/')).json.code).toBe('not_found')
+  })
+
+  it('needs an owner also when a user is deleted', async () => {
+    const [alone, helped] = [await member(server, 'alone'), await member(server, 'helped')]
+    const { id } = await server.call<Organisation>('POST /api/organisation/', { name: 'Alone' })
+    await join(id, alone, 'owner')
+    await join(id, helped, 'member')
+    await server.call(
+      `DELETE /api/organisation/${id}/members/${(await server.call<Organisation>(`GET /api/organisation/${id}`)).member_id}`,
+    )
+    const key = (
+      (await callFor(helped, 'POST /api/token/', { name: 'x', unlimited_quota: true }, id)).json as { data: { key: string } }
+    ).data.key
+    expect(await (await server.raw(`DELETE /api/user/${alone.id}`)).json()).toMatchObject({ code: 'organisation_owner_needed' })
+    await server.call(`DELETE /api/user/${helped.id}`)
+    const asked = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer sk-${key}` } })
+    expect(asked.status).toBe(401)
+    const { items } = (await alone.call(`GET /api/organisation/${id}/members`)).json.data as { items: unknown[] }
+    expect(items).toHaveLength(1)
+  })
+})
+
+/** A call that names an account in every text and id that it takes. */
+function filledFor(line: string, route: Route, name: string, id: number): { path: string; body: string | undefined } {
+  const [method = '', path = ''] = line.split(' ')
+  const fields = (schema: Route['query'] | Route['body']) => Object.keys((schema as { shape?: object } | undefined)?.shape ?? {})
+  const values = (names: readonly string[]) =>
+    Object.fromEntries(
+      names.map((field) => [field, /^(id|user_id)$/.test(field) ? id : /password/.test(field) ? 'a long one 9' : name]),
+    )
+  const query = new URLSearchParams(Object.entries(values(fields(route.query))).map(([key, value]) => [key, String(value)]))
+  const filled = `${path.replace(/:\w+/g, String(id))}?${query}`
+  return { path: filled, body: method === 'GET' || !route.body ? undefined : JSON.stringify(values(fields(route.body))) }
+}
