@@ -249,6 +249,98 @@ eachDatabase('an organisation', (_fresh, kind) => {
     expect((await callFor(who('member'), 'GET /api/token/')).json.code).toBe('not_found')
   })
 
+  it('has budgets at every height that a call counts at together; a member asks for more, and a manager grants it', async () => {
+    const [lead, dev, aside] = [await member(server, 'lead'), await member(server, 'dev'), await member(server, 'aside')]
+    for (const each of [lead, dev, aside]) await join(acme.id, each, 'member')
+    const path = `/api/organisation/${acme.id}`
+    const teamCalled = (teams: Team[], name: string) => teams.find((each) => each.name === name)?.id ?? 0
+    const top = teamCalled(await server.call<Team[]>(`POST ${path}/teams`, { name: 'Top' }), 'Top')
+    const low = teamCalled(await server.call<Team[]>(`POST ${path}/teams`, { name: 'Low', parent_id: top }), 'Low')
+    const { items } = await server.call<{ items: { id: number; username: string }[] }>(`GET ${path}/members?page_size=100`)
+    const idOf = (name: string) => items.find(({ username }) => username === name)?.id ?? 0
+    await server.call(`PUT ${path}/teams/members`, { team_id: top, member_id: idOf('lead'), is_manager: true })
+    await server.call(`PUT ${path}/teams/members`, { team_id: low, member_id: idOf('dev') })
+    const token = (await callFor(dev, 'POST /api/token/', { name: 'dev', unlimited_quota: true, team_id: low })).json.data
+    const ask = () =>
+      fetch(`${server.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer sk-${token.key}`, 'content-type': 'application/json', 'accept-language': 'en' },
+        body: JSON.stringify({ model, max_tokens: 7, messages: [{ role: 'user', content: 'hello' }] }),
+      })
+
+    const day = { period: 'day', amount: 1_000_000 }
+    const create = async (who: Member, budget: object) => (await who.call(`POST ${path}/budgets`, { ...day, ...budget })).json
+    const made = [
+      await create(who('owner'), { scope: 'organisation', subject: String(acme.id) }),
+      await create(who('owner'), { scope: 'team', subject: String(top) }),
+      await create(lead, { scope: 'team', subject: String(low), amount: 1 }),
+      await create(lead, { scope: 'member', subject: String(idOf('dev')), is_hard: false, amount: 1 }),
+      await create(who('admin'), { scope: 'token', subject: String(token.id) }),
+    ] as { data: { id: number }; success: boolean }[]
+    expect(made.map(({ success }) => success)).toEqual([true, true, true, true, true])
+    const [, ofTop, ofLow] = made.map(({ data }) => data.id)
+    for (const budget of [
+      { scope: 'team', subject: String(top) },
+      { scope: 'organisation', subject: String(acme.id) },
+    ])
+      expect(await create(lead, budget)).toMatchObject({ code: 'organisation_role' })
+    expect(await create(dev, { scope: 'member', subject: String(idOf('dev')) })).toMatchObject({ code: 'organisation_role' })
+    for (const budget of [
+      { scope: 'user', subject: String(dev.id) },
+      { scope: 'model', subject: model },
+      { scope: 'team', subject: '999999' },
+    ])
+      expect(await create(who('owner'), budget)).toMatchObject({ code: 'budget_subject_unknown' })
+
+    const refused = await ask()
+    expect(refused.status).toBe(429)
+    const { error } = (await refused.json()) as { error: { message: string; code: string } }
+    expect(error.code).toBe('budget_exceeded')
+    expect(error.message).toMatch(/the team “Low”.*a day.*It renews at.*A manager of a team above/s)
+    const seenBy = async (who: Member) =>
+      ((await who.call(`GET ${path}/budgets`)).json.data as { scope: string; may_manage: boolean }[]).map(
+        ({ scope, may_manage }) => `${scope} ${may_manage}`,
+      )
+    expect(await seenBy(dev)).toEqual(['organisation false', 'team false', 'team false', 'member false', 'token false'])
+    expect(await seenBy(lead)).toEqual(['organisation false', 'team false', 'team true', 'token true'])
+    expect(await seenBy(aside)).toEqual(['organisation false'])
+
+    const raise = (who: Member, amount: number, id = ofLow) =>
+      who.call(`POST ${path}/budgets/${id}/raise`, { amount, reason: 'a test' })
+    expect((await raise(aside, 5)).json).toMatchObject({ code: 'not_found' })
+    expect((await raise(dev, 1)).json).toMatchObject({ code: 'nothing_changed' })
+    await raise(dev, 5)
+    const asked = (await raise(dev, 900_000)).json as unknown as { data: { id: number } }
+    const open = (await lead.call(`GET ${path}/raises`)).json.data as { id: number; username: string; may_answer: boolean }[]
+    expect(open).toMatchObject([{ id: asked.data.id, username: 'dev', subject_name: 'Low', amount: 900_000, may_answer: true }])
+    const answer = (who: Member, grant: boolean) => who.call(`POST ${path}/raises/${asked.data.id}`, { grant })
+    expect((await answer(dev, true)).json).toMatchObject({ code: 'organisation_role' })
+    const answers = await Promise.all([answer(lead, true), answer(who('admin'), true)])
+    expect(answers.filter(({ json }) => json.success)).toHaveLength(1)
+    expect((await ask()).status).toBe(200)
+    const { data: after } = (await who('owner').call(`GET ${path}/budgets`)).json as {
+      data: { id: number; spent: number; amount: number; override: object | null }[]
+    }
+    const spent = after.map((budget) => budget.spent)
+    expect(spent[0]).toBeGreaterThan(0)
+    expect(new Set(spent).size).toBe(1)
+    expect(after.find(({ id }) => id === ofLow)).toMatchObject({ amount: 1, override: { amount: 900_000 } })
+
+    // What the site has set binds the organisation too.
+    const ofSite = await server.call<{ id: number }>('POST /api/budget/', {
+      ...day,
+      scope: 'organisation',
+      subject: String(acme.id),
+    })
+    for (const change of [`PUT ${path}/budgets/${ofSite.id}`, `DELETE ${path}/budgets/${ofSite.id}`])
+      expect((await who('owner').call(change, change.startsWith('PUT') ? { amount: 9 } : undefined)).json).toMatchObject({
+        code: 'budget_of_admin',
+      })
+    await server.call(`DELETE ${path}/budgets/${ofSite.id}`)
+    expect((await lead.call(`DELETE ${path}/budgets/${ofTop}`)).json).toMatchObject({ code: 'organisation_role' })
+    for (const { data } of made) expect((await who('owner').call(`DELETE ${path}/budgets/${data.id}`)).json.success).toBe(true)
+  })
+
   it('needs an owner also when a user is deleted', async () => {
     const [alone, helped] = [await member(server, 'alone'), await member(server, 'helped')]
     const { id } = await server.call<Organisation>('POST /api/organisation/', { name: 'Alone' })

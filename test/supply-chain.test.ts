@@ -69,10 +69,10 @@ it('every container of the compose file has a memory limit', () => {
 
 it('the build context of the image contains the files outside of src that the build reads', () => {
   const ignored = read('.dockerignore').split('\n')
-  for (const path of ['test/package.json', 'docs/operations/moving.md']) {
-    expect(read('scripts/build.mjs') + read('Dockerfile'), path).toContain(path)
-    expect(ignored, path).toContain(`!${path}`)
-  }
+  expect(read('scripts/build.mjs') + read('Dockerfile')).toContain('test/package.json')
+  expect(ignored).toContain('!test/package.json')
+  // The site of documents is built from all of them.
+  expect(ignored.filter((line) => line.startsWith('docs'))).toEqual([])
 })
 
 it('files of settings with secrets get neither into git nor into the build context of the image', () => {

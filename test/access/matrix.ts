@@ -166,6 +166,12 @@ const addresses = {
     /api/organisation/                          GET
     /api/organisation/:id                       GET PUT
     /api/organisation/:id/allowances            GET PUT
+    /api/organisation/:id/budgets               GET POST
+    /api/organisation/:id/budgets/:budget       PUT DELETE
+    /api/organisation/:id/budgets/:budget/override POST
+    /api/organisation/:id/budgets/:budget/raise POST
+    /api/organisation/:id/raises                GET
+    /api/organisation/:id/raises/:raise         POST
     /api/organisation/:id/invitations           GET POST PUT
     /api/organisation/:id/invitations/:invitation DELETE
     /api/organisation/:id/members               GET PUT

@@ -6,7 +6,12 @@ import { units } from '../units.ts'
 import { limitSecondsMax } from './request-limit.ts'
 
 /** Whose calls a budget counts. */
-export const budgetScopes = ['user', 'group', 'token', 'model', 'channel'] as const
+export const siteBudgetScopes = ['user', 'group', 'token', 'model', 'channel'] as const
+export type SiteBudgetScope = (typeof siteBudgetScopes)[number]
+/** Places in an organisation: a team with all below it, and one member. */
+const organisationBudgetScopes = ['organisation', 'team', 'member'] as const
+export type OrganisationBudgetScope = (typeof organisationBudgetScopes)[number]
+export const budgetScopes = [...siteBudgetScopes, ...organisationBudgetScopes] as const
 export type BudgetScope = (typeof budgetScopes)[number]
 
 /**
@@ -21,6 +26,9 @@ export const budgetScopeLabels: Readonly<Record<BudgetScope, Text>> = {
   token: { zh: '令牌', en: 'Token' },
   model: { zh: '模型', en: 'Model' },
   channel: { zh: '渠道', en: 'Channel' },
+  organisation: { zh: '组织', en: 'Organisation' },
+  team: { zh: '团队', en: 'Team' },
+  member: { zh: '成员', en: 'Member' },
 }
 
 export const budgetPeriodLabels: Readonly<Record<BudgetPeriod, Text>> = {
@@ -37,9 +45,9 @@ export const budgetLimits = { amountMax: 1e13, sharesMax: 5, windowsMax: 100, of
 export const budget = z.object({
   id: z.int(),
   scope: z.enum(budgetScopes),
-  /** Id of the user, token or channel; name of the group or model. */
+  /** Id of the user, token, channel, organisation, team or member; name of the group or model. */
   subject: z.string(),
-  /** The name of that user, token or channel; '' when it is gone. */
+  /** The name of what the id stands for; '' when it is gone. */
   subject_name: z.string(),
   name: z.string(),
   period: z.enum(budgetPeriods),
@@ -142,3 +150,36 @@ export const budgetOverrideFields = {
   amount: amountField,
   windows: { widget: 'whole', label: { zh: '周期数（0 表示立即结束）', en: 'Number of periods (0 to end it now)' } },
 } satisfies Fields
+
+/** A budget of an organisation, with whether the caller may change it. */
+export const organisationBudget = budget.extend({ may_manage: z.boolean() })
+export type OrganisationBudget = z.output<typeof organisationBudget>
+
+/** A member asks those who decide about a budget for a greater amount until its window ends. */
+export const raiseInput = z.object({
+  amount,
+  reason: z
+    .string()
+    .max(1000)
+    .transform((text) => text.replaceAll('\0', '').trim())
+    .pipe(z.string().max(500))
+    .default(''),
+})
+export const raise = z.object({
+  id: z.int(),
+  budget_id: z.int(),
+  /** Of the place of the budget. */
+  scope: z.string(),
+  subject_name: z.string(),
+  /** Who asks. */
+  username: z.string(),
+  amount: z.int(),
+  reason: z.string(),
+  created_at: z.int(),
+  /** '' while it is open, else `granted` or `refused`. */
+  answer: z.string(),
+  answered_by: z.string(),
+  /** Whether the caller may answer it. */
+  may_answer: z.boolean(),
+})
+export type Raise = z.output<typeof raise>

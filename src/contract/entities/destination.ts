@@ -101,6 +101,7 @@ export const eventTypes = {
   'channel.key_enabled': { zh: '渠道密钥被自动启用', en: 'Channel key enabled automatically' },
   'model.ending': { zh: '上游公布了模型停用日期', en: 'Upstream announced the end of a model' },
   'user.low_quota': { zh: '用户额度不足', en: 'User has low quota' },
+  'budget.raise_requested': { zh: '成员申请提高预算', en: 'A member asked for a greater budget' },
   'budget.reached': { zh: '预算达到提醒比例', en: 'Budget reached a notification share' },
   'order.paid': { zh: '订单已支付', en: 'Order paid' },
 } as const satisfies Record<string, Text>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { budget, budgetChange, budgetInput, budgetOverride, organisationBudget, raise, raiseInput } from '../entities/budget.ts'
 import {
   allowance,
   invitation,
@@ -26,6 +27,7 @@ const done = z.null()
 const { id } = idParams.shape
 const memberParams = z.object({ id, member: id })
 const teamParams = z.object({ id, team: id })
+const budgetParams = z.object({ id, budget: id })
 const invitationParams = z.object({ id, invitation: id })
 
 export const organisationRoutes = routes({
@@ -200,6 +202,68 @@ export const organisationRoutes = routes({
     params: idParams,
     body: allowance,
     reply: z.array(allowance),
+  },
+  'GET /api/organisation/:id/budgets': {
+    access: 'user',
+    roles: insiders,
+    summary: 'List the budgets of an organisation, its teams, members and tokens: those on the own path, and those one manages',
+    params: idParams,
+    reply: z.array(organisationBudget),
+  },
+  'POST /api/organisation/:id/budgets': {
+    access: 'user',
+    roles: teamManagers,
+    summary: 'Create a budget of the organisation, a team, a member or a token of it, where the caller decides',
+    params: idParams,
+    body: budgetInput,
+    reply: budget,
+  },
+  'PUT /api/organisation/:id/budgets/:budget': {
+    access: 'user',
+    roles: teamManagers,
+    summary: 'Update a budget of an organisation; absent members stay unchanged, and its window is fixed',
+    params: budgetParams,
+    body: budgetChange,
+    reply: budget,
+  },
+  'DELETE /api/organisation/:id/budgets/:budget': {
+    access: 'user',
+    roles: teamManagers,
+    summary: 'Delete a budget of an organisation',
+    params: budgetParams,
+    reply: done,
+  },
+  'POST /api/organisation/:id/budgets/:budget/override': {
+    access: 'user',
+    roles: teamManagers,
+    summary: 'Give a budget of an organisation another amount for its current and next windows; 0 windows end that',
+    params: budgetParams,
+    body: budgetOverride,
+    reply: budget,
+  },
+  'POST /api/organisation/:id/budgets/:budget/raise': {
+    access: 'user',
+    roles: organisationAccess.callers,
+    limit: 'critical',
+    summary: 'Ask those who decide about a budget for a greater amount until its window ends',
+    params: budgetParams,
+    body: raiseInput,
+    reply: raise,
+  },
+  'GET /api/organisation/:id/raises': {
+    access: 'user',
+    roles: teamManagers,
+    summary: 'List requests for greater budgets: those that the caller may answer, and the own ones; newest first, at most 100',
+    params: idParams,
+    reply: z.array(raise),
+  },
+  'POST /api/organisation/:id/raises/:raise': {
+    access: 'user',
+    roles: teamManagers,
+    summary: 'Grant a request for the current window, or refuse it',
+    params: z.object({ id, raise: id }),
+    body: z.object({ grant: z.boolean() }),
+    reply: raise,
   },
   'POST /api/invitation/': {
     access: 'user',

@@ -38,6 +38,7 @@ export interface Tables {
   budgets: BudgetsTable
   budget_sums: BudgetSumsTable
   budget_charges: { request_id: string; budget_id: number; start: number; amount: number }
+  budget_raises: BudgetRaisesTable
   site_costs: SiteCostsTable
   site_cost_days: SiteCostDaysTable
   incidents: IncidentsTable
@@ -164,6 +165,21 @@ interface UsersTable {
   deleted_at: number | null
   /** `person`, or `organisation` for an account that pays for its members and has no login. Never changes. */
   kind: Generated<string>
+}
+
+/** A member of an organisation asks for a greater amount of a budget. */
+interface BudgetRaisesTable {
+  id: Generated<number>
+  organisation_id: number
+  budget_id: number
+  user_id: number
+  amount: number
+  reason: Generated<string>
+  created_at: number
+  /** '' while it is open, else `granted` or `refused`. */
+  answer: Generated<string>
+  answered_by: Generated<string>
+  answered_at: Generated<number>
 }
 
 /** Who belongs to an organisation, and who did. */

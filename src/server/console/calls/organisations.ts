@@ -3,6 +3,15 @@ import type { Handlers } from '../../../contract/route.ts'
 import type { organisationRoutes } from '../../../contract/routes/organisations.ts'
 import { oneBased } from '../../base/db/page.ts'
 import { fail } from '../../base/lib/failure.ts'
+import { changeBudget, createBudget, deleteBudget, overrideBudget } from '../../gateway/limits/manage-budgets.ts'
+import {
+  answerRaise,
+  askForRaise,
+  listOrganisationBudgets,
+  listRaises,
+  requireOwnSubject,
+  tellOfRaise,
+} from '../../gateway/limits/organisation-budgets.ts'
 import { listAllowances, setAllowance } from '../../people/organisations/allowances.ts'
 import {
   answerInvitation,
@@ -109,6 +118,34 @@ export const organisationHandlers: Handlers<typeof organisationRoutes, Context> 
     await withdrawInvitation(context.app, requireCaller(context), { membership: requireOrganisation(context), id })
     return null
   },
+  'GET /api/organisation/:id/budgets': (context) =>
+    listOrganisationBudgets(context.app, requireCaller(context), requireOrganisation(context)),
+  async 'POST /api/organisation/:id/budgets'(context, { body }) {
+    await requireOwnSubject(context.app.db, requireOrganisation(context), body)
+    return createBudget(context.app, requireCaller(context), body)
+  },
+  async 'PUT /api/organisation/:id/budgets/:budget'(context, { params: { budget }, body }) {
+    return changeBudget(context.app, requireCaller(context), { id: await ownBudget(context, budget), change: body })
+  },
+  async 'DELETE /api/organisation/:id/budgets/:budget'(context, { params: { budget } }) {
+    await deleteBudget(context.app, requireCaller(context), await ownBudget(context, budget))
+    return null
+  },
+  async 'POST /api/organisation/:id/budgets/:budget/override'(context, { params: { budget }, body }) {
+    return overrideBudget(context.app, requireCaller(context), { ...body, id: await ownBudget(context, budget) })
+  },
+  async 'POST /api/organisation/:id/budgets/:budget/raise'(context, { params: { budget }, body }) {
+    const raise = await askForRaise(context.app, askedBy(context), { ...body, budget })
+    // The request is there, whether or not anybody can be told now.
+    tellOfRaise(context.app, requireOrganisation(context), raise).catch((error: unknown) => {
+      context.app.logger.warn({ error, raise: raise.id }, 'nobody could be told of a request for a greater budget')
+    })
+    return raise
+  },
+  'GET /api/organisation/:id/raises': (context) => listRaises(context.app, askedBy(context)),
+  'POST /api/organisation/:id/raises/:raise': (context, { params: { raise: id }, body: { grant: grants } }) =>
+    answerRaise(context.app, askedBy(context), { id, grants }),
+
   'POST /api/invitation/': (context, { body }) => showInvitation(context.app, body.token),
   'POST /api/invitation/answer': (context, { body: { token: secret, accept: accepts } }) =>
     answerInvitation(context.app, requireCaller(context), { secret, accepts }),
@@ -125,6 +162,14 @@ async function shown(context: Context) {
   const { db } = context.app
   const { payer } = requireOrganisation(context)
   return findOrganisation(db, (await findMembership(db, requireCaller(context), payer.id)) ?? fail('not_found'))
+}
+
+const askedBy = (context: Context) => ({ caller: requireCaller(context), membership: requireOrganisation(context) })
+
+/** The id of a budget that belongs to the organisation of the path. Throws `not_found`. */
+async function ownBudget(context: Context, id: number): Promise<number> {
+  const seen = await listOrganisationBudgets(context.app, requireCaller(context), requireOrganisation(context))
+  return seen.find((budget) => budget.id === id)?.id ?? fail('not_found')
 }
 
 const teamsShown = (context: Context) => listTeams(context.app.db, requireOrganisation(context))

@@ -1,6 +1,7 @@
 import type { BudgetPeriod, BudgetScope } from '../../../contract/entities/budget.ts'
 import type { LogLimit } from '../../../contract/entities/log.ts'
 import type { Text } from '../../../contract/text.ts'
+import type { Queries } from '../../base/db/open.ts'
 import type { Row } from '../../base/db/schema.ts'
 import { Snapshot } from '../../base/lib/collections/snapshot.ts'
 import { AppError } from '../../base/lib/failure.ts'
@@ -11,12 +12,16 @@ import type { Core } from '../../base/options/core.ts'
 import type { BudgetWindow } from '../../money/ledger/budget-window.ts'
 import type { CallLedger, Hold } from '../../money/ledger/ledger.ts'
 import { quotaText } from '../../money/ledger/quota-text.ts'
+import type { Bounds } from '../../people/organisations/allowances.ts'
+import { isOfOrganisation, periodText, whoseTexts, withRaise } from './budget-texts.ts'
 import { piecesPerWindow } from './window.ts'
 
 interface BudgetedCaller {
   readonly userId: number
   /** 0 for none. */
   readonly tokenId: number
+  /** Where the token of an organisation belongs. */
+  readonly organisation?: Pick<Bounds, 'memberId' | 'teamIds'>
 }
 
 /** What a budget leaves its caller. Units. */
@@ -42,7 +47,8 @@ export class Budgets {
   private constructor(core: Core) {
     this.#core = core
     this.#index = new Snapshot(
-      async () => new BudgetIndex(await core.db.selectFrom('budgets').selectAll().orderBy('id').execute()),
+      async () =>
+        new BudgetIndex(await core.db.selectFrom('budgets').selectAll().orderBy('id').execute(), await namesOfTeams(core.db)),
     )
     const follow = () => this.#index.follow((error) => core.logger.error({ error }, 'the budgets are not read yet'))
     core.bus.on('budgets', follow)
@@ -63,7 +69,11 @@ export class Budgets {
    * The windows that count a call from its beginning; undefined when there are none. `models`: the names that it requests and is
    * charged under.
    */
-  windowsOf({ userId, tokenId }: BudgetedCaller, group: string, models: readonly string[]): readonly BudgetWindow[] | undefined {
+  windowsOf(
+    { userId, tokenId, organisation }: BudgetedCaller,
+    group: string,
+    models: readonly string[],
+  ): readonly BudgetWindow[] | undefined {
     const index = this.#index.current
     if (index.isEmpty) return undefined
     const found = [
@@ -71,6 +81,7 @@ export class Budgets {
       ...(index.of('token', tokenId) ?? []),
       ...(index.of('group', group) ?? []),
       ...[...new Set(models)].flatMap((model) => index.of('model', model) ?? []),
+      ...(organisation ? index.above(userId, organisation) : []),
     ]
     return found.length === 0 ? undefined : found.map((budget) => this.#windowOf(budget))
   }
@@ -147,8 +158,9 @@ export class Budgets {
       ...(budget.seconds > 0 ? { seconds: budget.seconds } : {}),
       ...(renewsAt === undefined ? {} : { renews_at: renewsAt }),
     }
+    const renews = this.#renewsText(window, renewsAt)
     const params = {
-      ...{ whose: whoseTexts[budget.scope], budget: this.#nameOf(budget, window), renews: this.#renewsText(window, renewsAt) },
+      ...{ whose: this.#whoseText(budget), budget: this.#nameOf(budget, window), renews: withRaise(budget, renews) },
       state: this.#stateText(budget, { need: Number(error.params.need), have: Number(error.params.have) }),
       ...(renewsAt === undefined ? {} : { retryAfter: Math.max(1, renewsAt - now) }),
     }
@@ -201,6 +213,11 @@ export class Budgets {
     return { zh: `${period.zh} ${amount}`, en: `${amount} ${period.en}` }
   }
 
+  #whoseText({ scope, subjectId }: RunningBudget): Text {
+    const name = scope === 'team' ? this.#index.current.teams.get(subjectId) : undefined
+    return name === undefined ? whoseTexts[scope] : { zh: `团队“${name}”`, en: `the team “${name}”` }
+  }
+
   #stateText(budget: RunningBudget, { need, have }: { need: number; have: number }): Text {
     if (!isOwners(budget)) return { zh: '余额不足以处理此请求', en: 'what is left does not cover this call' }
     const [left, needed] = [quotaText(this.#core, Math.max(0, have), 'down'), quotaText(this.#core, need, 'up')]
@@ -229,6 +246,8 @@ interface RunningBudget {
   readonly seconds: number
   readonly amount: number
   readonly isHard: boolean
+  /** An admin of the site has set it. */
+  readonly isOfSite: boolean
   readonly override: { readonly amount: number; readonly until: number } | undefined
   span: Span | undefined
   zone: string
@@ -245,6 +264,7 @@ function runningBudget(row: Row<'budgets'>): RunningBudget {
     seconds: row.seconds,
     amount: row.amount,
     isHard: row.is_hard === 1,
+    isOfSite: row.set_by === 'admin',
     override: row.has_override === 1 ? { amount: row.override_amount, until: row.override_until } : undefined,
     span: undefined,
     zone: '',
@@ -269,9 +289,15 @@ class BudgetIndex {
     token: new Map(),
     model: new Map(),
     channel: new Map(),
+    organisation: new Map(),
+    team: new Map(),
+    member: new Map(),
   }
+  /** Names by id. */
+  readonly teams: ReadonlyMap<number, string>
 
-  constructor(rows: readonly Row<'budgets'>[]) {
+  constructor(rows: readonly Row<'budgets'>[], teams: ReadonlyMap<number, string>) {
+    this.teams = teams
     const budgets = rows.map(runningBudget)
     this.byId = new Map(budgets.map((budget) => [budget.id, budget]))
     this.isEmpty = budgets.every(({ scope }) => scope === 'channel')
@@ -283,9 +309,27 @@ class BudgetIndex {
     }
   }
 
+  /** The budgets of all places above a token of an organisation. */
+  above(organisationId: number, { memberId, teamIds }: Pick<Bounds, 'memberId' | 'teamIds'>): readonly RunningBudget[] {
+    return [
+      ...(memberId === 0 ? [] : (this.of('member', memberId) ?? [])),
+      ...teamIds.flatMap((id) => this.of('team', id) ?? []),
+      ...(this.of('organisation', organisationId) ?? []),
+    ]
+  }
+
   of(scope: BudgetScope, subject: number | string): readonly RunningBudget[] | undefined {
     return this.#of[scope].get(subject)
   }
+}
+
+async function namesOfTeams(db: Queries): Promise<ReadonlyMap<number, string>> {
+  const rows = await db
+    .selectFrom('organisation_teams')
+    .select(['id', 'name'])
+    .where('id', 'in', (budgets) => budgets.selectFrom('budgets').select('subject_id').where('scope', '=', 'team'))
+    .execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 /** How the subject of a budget is identified. */
@@ -295,37 +339,12 @@ export const namedBy: Readonly<Record<BudgetScope, 'id' | 'name'>> = {
   token: 'id',
   model: 'name',
   channel: 'id',
+  organisation: 'id',
+  team: 'id',
+  member: 'id',
 }
 
-/** Whether a budget limits the money of one user, who may see its amount. */
+/** Whether a budget limits the money of one payer, whose people may see its amount. */
 function isOwners({ scope }: Pick<RunningBudget, 'scope'>): boolean {
-  return scope === 'user' || scope === 'token'
-}
-
-const whoseTexts: Readonly<Record<BudgetScope, Text>> = {
-  user: { zh: '您', en: 'your account' },
-  group: { zh: '当前分组', en: 'your group' },
-  token: { zh: '该令牌', en: 'this API key' },
-  model: { zh: '该模型', en: 'this model' },
-  channel: { zh: '该渠道', en: 'the channel' },
-}
-
-export function periodText({ period, seconds: length }: { readonly period: BudgetPeriod; readonly seconds: number }): Text {
-  if (period !== 'sliding') return periodTexts[period]
-  const units = [
-    [86_400, '天', 'day'],
-    [3600, '小时', 'hour'],
-    [60, '分钟', 'minute'],
-    [1, '秒', 'second'],
-  ] as const
-  const [unit, zh, en] = units.find(([each]) => length % each === 0) ?? units[3]
-  const count = length / unit
-  return { zh: `每 ${count} ${zh}`, en: `within ${count} ${en}${count === 1 ? '' : 's'}` }
-}
-
-const periodTexts: Readonly<Record<Exclude<BudgetPeriod, 'sliding'>, Text>> = {
-  day: { zh: '每天', en: 'a day' },
-  week: { zh: '每周', en: 'a week' },
-  month: { zh: '每月', en: 'a month' },
-  total: { zh: '总计', en: 'in total' },
+  return scope === 'user' || scope === 'token' || isOfOrganisation(scope)
 }

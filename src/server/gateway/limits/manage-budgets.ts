@@ -5,6 +5,7 @@ import {
   type BudgetPeriod,
   type BudgetScope,
   budgetLimits,
+  type OrganisationBudgetScope,
 } from '../../../contract/entities/budget.ts'
 import { isAdmin, isRoot, mayManage } from '../../../contract/roles.ts'
 import { locked } from '../../base/db/locked.ts'
@@ -16,6 +17,8 @@ import { spanOf } from '../../base/lib/time/calendar.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
 import { change, type Report, type Step } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
+import { decidesAboutPlace, decidesAboutToken, findBudgetSubject } from '../../people/organisations/budget-subjects.ts'
+import { isOfOrganisation } from './budget-texts.ts'
 import { type BudgetUse, readBudgetUse } from './budget-use.ts'
 import { type Budgets, namedBy } from './budgets.ts'
 
@@ -23,11 +26,11 @@ import { type Budgets, namedBy } from './budgets.ts'
  * Budgets as owners and admins set them. Owners may set budgets of their tokens; a budget that an admin has set can only be changed
  * by those who may manage the owner, so that nobody can loosen a budget that limits themselves.
  */
-interface BudgetParts extends Core {
+export interface BudgetParts extends Core {
   readonly budgets: Budgets
 }
 
-type Acting = Pick<Caller, 'id' | 'role' | 'username' | 'address'>
+export type Acting = Pick<Caller, 'id' | 'role' | 'username' | 'address'>
 
 interface BudgetFilter {
   readonly scope: BudgetScope | ''
@@ -131,23 +134,33 @@ export function resetBudget(core: BudgetParts, caller: Acting, id: number): Prom
  * Sets another amount for this many `windows`, beginning with the current one; 0 ends the override. Throws `not_found`,
  * `budget_of_admin`.
  */
-export function overrideBudget(
+export function overrideBudget(core: BudgetParts, caller: Acting, override: Override): Promise<Budget> {
+  return changed(core, caller, (within, audit) => overrideWithin(core, within, audit, { caller, override }))
+}
+
+interface Override {
+  readonly id: number
+  readonly amount: number
+  readonly windows: number
+}
+
+/** The same in the transaction of a caller, by `changed`. */
+export async function overrideWithin(
   core: BudgetParts,
-  caller: Acting,
-  { id, amount, windows }: { id: number; amount: number; windows: number },
+  within: Within,
+  audit: Report,
+  { caller, override: { id, amount, windows } }: { caller: Acting; override: Override },
 ): Promise<Budget> {
-  return changed(core, caller, async (within, audit) => {
-    await requireAdmin(within, caller, id)
-    const row = await findBudget(within, id)
-    const override = { has_override: Number(windows > 0), override_amount: windows > 0 ? amount : 0 }
-    const until = windows > 0 ? endOfWindows(core, row, windows) : 0
-    await within
-      .updateTable('budgets')
-      .set({ ...override, override_until: until })
-      .where('id', '=', id)
-      .execute()
-    return report(core, within, audit, { id, action: 'override', right: 'admin', before: summaryOf(row) })
-  })
+  await requireAdmin(within, caller, id)
+  const row = await findBudget(within, id)
+  const override = { has_override: Number(windows > 0), override_amount: windows > 0 ? amount : 0 }
+  const until = windows > 0 ? endOfWindows(core, row, windows) : 0
+  await within
+    .updateTable('budgets')
+    .set({ ...override, override_until: until })
+    .where('id', '=', id)
+    .execute()
+  return report(core, within, audit, { id, action: 'override', right: 'admin', before: summaryOf(row) })
 }
 
 /** The end of the last of `windows`; 0 when the window never ends. */
@@ -162,7 +175,7 @@ function endOfWindows({ now, options }: Core, row: Row<'budgets'>, windows: numb
 }
 
 /** Every node applies the change, also one by an owner, which is not in the audit log. */
-async function changed<Result>(core: BudgetParts, caller: Acting, step: Step<Result>): Promise<Result> {
+export async function changed<Result>(core: BudgetParts, caller: Acting, step: Step<Result>): Promise<Result> {
   const result = await change(core, caller, (within, audit) => {
     audit({ topic: 'budgets' })
     return step(within, audit)
@@ -201,11 +214,17 @@ async function rightTo(
     if (!isAdmin(caller.role)) fail('permission_denied')
     return (await exists(core, within, scope, subject)) ? 'admin' : 'none'
   }
+  if (isOfOrganisation(scope)) {
+    if (!(await findBudgetSubject(within, scope, idIn(scope, subject)))) return 'none'
+    if (!(await decidesAboutPlace(within, caller, { scope, id: idIn(scope, subject) }))) fail('organisation_role')
+    return isAdmin(caller.role) ? 'admin' : 'owner'
+  }
   const owner = await ownerOf(within, scope, subject)
   if (!owner) return 'none'
   const isOwn = owner.id === caller.id
   if (isAdmin(caller.role) && mayManage(caller.role, owner.role)) return isOwn && scope === 'token' ? 'owner' : 'admin'
   if (isOwn && scope === 'token') return 'owner'
+  if (scope === 'token' && (await decidesAboutToken(within, caller, idIn(scope, subject)))) return 'owner'
   if (isOwn || isAdmin(caller.role)) fail('user_protected')
   return 'none'
 }
@@ -222,7 +241,7 @@ async function ownerOf(within: Within, scope: BudgetScope, subject: string): Pro
 }
 
 /** The id of a subject; 0 for names, and for texts that are not an id. */
-function idIn(scope: BudgetScope, subject: string): number {
+export function idIn(scope: BudgetScope, subject: string): number {
   return namedBy[scope] === 'id' && /^[1-9]\d{0,14}$/.test(subject) ? Number(subject) : 0
 }
 
@@ -244,16 +263,36 @@ async function requireRight(within: Within, caller: Acting, id: number): Promise
     if (!isAdmin(caller.role)) fail('not_found')
     return 'admin'
   }
+  if (isOfOrganisation(scope)) return requireRightBelow(within, caller, { row, scope })
   const owner = await ownerOf(within, scope, row.subject)
   if (owner && isAdmin(caller.role) && mayManage(caller.role, owner.role)) return row.set_by === 'owner' ? 'owner' : 'admin'
-  if (owner?.id !== caller.id) fail('not_found')
+  if (owner?.id !== caller.id && !(scope === 'token' && (await decidesAboutToken(within, caller, row.subject_id))))
+    fail('not_found')
+  if (row.set_by === 'admin') fail('budget_of_admin')
+  return 'owner'
+}
+
+/** Throws `not_found`, `organisation_role`, and `budget_of_admin` for a budget that the site has set. */
+async function requireRightBelow(
+  within: Within,
+  caller: Acting,
+  { row, scope }: { row: Row<'budgets'>; scope: OrganisationBudgetScope },
+): Promise<'admin' | 'owner'> {
+  const decides = await decidesAboutPlace(within, caller, { scope, id: row.subject_id })
+  if (!decides) fail('organisation_role')
+  if (isAdmin(caller.role)) return row.set_by === 'owner' ? 'owner' : 'admin'
   if (row.set_by === 'admin') fail('budget_of_admin')
   return 'owner'
 }
 
 async function requireAdmin(within: Within, caller: Acting, id: number): Promise<void> {
   const right = await requireRight(within, caller, id)
-  if (right === 'owner' && !isAdmin(caller.role)) fail('permission_denied')
+  if (right === 'owner' && !isAdmin(caller.role) && !isOfOrganisation(await scopeOf(within, id))) fail('permission_denied')
+}
+
+async function scopeOf(within: Within, id: number): Promise<BudgetScope> {
+  // Only this file writes them.
+  return (await findBudget(within, id)).scope as BudgetScope
 }
 
 /** The token of this id has room for one more budget. Its row is locked, so that the number stays. Throws `budgets_too_many`. */
@@ -289,13 +328,17 @@ function visibleTo(db: Queries, caller: Acting) {
     .where('tokens.deleted_at', 'is', null)
     .where((row) => {
       const isOwn = row('users.id', '=', caller.id)
-      if (!isAdmin(caller.role)) return isOwn
+      if (!isAdmin(caller.role)) return row.and([isOwn, row('budgets.scope', 'in', ['user', 'token'])])
       if (isRoot(caller.role)) return row.lit(true)
-      return row.or([isOwn, row('budgets.scope', 'in', ['group', 'model', 'channel']), row('users.role', '<', caller.role)])
+      return row.or([
+        isOwn,
+        row('budgets.scope', 'in', ['group', 'model', 'channel', 'organisation', 'team', 'member']),
+        row('users.role', '<', caller.role),
+      ])
     })
 }
 
-async function presentAll(core: BudgetParts, db: Queries, rows: readonly Row<'budgets'>[]): Promise<Budget[]> {
+export async function presentAll(core: BudgetParts, db: Queries, rows: readonly Row<'budgets'>[]): Promise<Budget[]> {
   const uses = await readBudgetUse(core, db, rows)
   return Promise.all(rows.map(async (row) => presented(core, row, await nameOfSubject(db, row), uses.get(row.id))))
 }
@@ -331,6 +374,9 @@ export function sharesOf({ shares }: Pick<Row<'budgets'>, 'shares'>): number[] {
 /** The name of the user, token or channel of a budget; '' when it is deleted. */
 export async function nameOfSubject(db: Queries, { scope, subject, subject_id: id }: Row<'budgets'>): Promise<string> {
   if (id === 0) return subject
+  // Only this file writes them.
+  const place = scope as BudgetScope
+  if (isOfOrganisation(place)) return (await findBudgetSubject(db, place, id))?.name ?? ''
   const found =
     scope === 'user'
       ? await db.selectFrom('users').select('username as name').where('id', '=', id).executeTakeFirst()

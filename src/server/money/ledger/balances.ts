@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { AppError, fail } from '../../base/lib/failure.ts'
-import { type BudgetWindow, budgetExceeded, windowsOfCharge } from './budget-window.ts'
+import { type BudgetWindow, budgetExceeded, tightestOf, windowsOfCharge } from './budget-window.ts'
 import type { BudgetsLeft, Changed, Hold } from './ledger.ts'
 
 /** Available quota of a user or a token, or what a row of `budget_sums` counts, as a negative number. */
@@ -124,13 +124,12 @@ export class Balances {
     if (!this.#inFlight) this.#readStale()
   }
 
-  /** Throws `budget_exceeded` unless every budget has `need` free. Returns what each has free. */
+  /** Throws `budget_exceeded` with the budget that has least unless every one has `need` free. Returns what each has free. */
   #requireBudgets(budgets: readonly BudgetWindow[], need: number): number[] {
-    return budgets.map((window) => {
-      const have = window.limit + this.#sumOf(window)
-      if (have < need) throw budgetExceeded(window, { need, have })
-      return have
-    })
+    const frees = budgets.map((window) => window.limit + this.#sumOf(window))
+    const tightest = tightestOf(budgets.map((window, at) => ({ window, have: frees[at] ?? 0 })))
+    if (tightest && tightest.have < need) throw budgetExceeded(tightest.window, { need, have: tightest.have })
+    return frees
   }
 
   /** What all rows of the window count, charged and held, as a negative number. */

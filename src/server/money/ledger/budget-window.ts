@@ -25,6 +25,16 @@ export function budgetExceeded({ budgetId }: BudgetWindow, { need, have }: { nee
   return new AppError('budget_exceeded', { budgetId, need, have })
 }
 
+interface FreeWindow {
+  readonly window: BudgetWindow
+  readonly have: number
+}
+
+/** The window with the least left, the first of equal ones; undefined of none. */
+export function tightestOf(windows: readonly FreeWindow[]): FreeWindow | undefined {
+  return windows.reduce<FreeWindow | undefined>((least, each) => (least && least.have <= each.have ? least : each), undefined)
+}
+
 /** The windows that count a charge of this channel. */
 export function windowsOfCharge(windows: readonly BudgetWindow[] | undefined, channelId: number): readonly BudgetWindow[] {
   if (!windows) return []

@@ -163,6 +163,16 @@ export const mails = {
     ],
     button: { zh: '查看邀请', en: 'Show the invitation' },
   },
+  raiseRequested: {
+    subject: { zh: '{member} 申请提高 {organisation} 的预算', en: '{member} asks for a greater budget in {organisation}' },
+    lines: [
+      {
+        zh: '{member} 申请在当前周期内将 {subject} 的预算提高到 {amount}。',
+        en: '{member} asks to raise the budget of {subject} to {amount} for its current window.',
+      },
+      { zh: '理由：{reason}', en: 'Reason: {reason}' },
+    ],
+  },
   destinationDisabled: {
     subject: { zh: '{site} 通知目标 {name} 已被自动禁用', en: 'The destination {name} of {site} was disabled automatically' },
     lines: [

@@ -147,7 +147,7 @@ interface Place {
  * Whether the caller decides about a place: owners and admins about all, a manager about teams below the managed ones and about
  * members of these, never about the own team, so that nobody loosens a bound of their own. Throws `not_found`.
  */
-async function decidesBelow(db: Queries, membership: Membership, { scope, id }: Place): Promise<boolean> {
+export async function decidesBelow(db: Queries, membership: Membership, { scope, id }: Place): Promise<boolean> {
   const { payer, memberId } = membership
   if (scope === 'organisation' && id !== payer.id) fail('not_found')
   if (scope === 'team') await findTeam(db, payer.id, id)

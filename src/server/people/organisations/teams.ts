@@ -89,6 +89,7 @@ export async function editTeam(
     await within.updateTable('organisation_teams').set(values).where('id', '=', id).execute()
     const told = { before: { team: id, name: before.name, parent: before.parent_id }, after: { team: id, ...values } }
     audit({ action: 'organisation.team-edit', target: `organisation:${payer.id}`, ...told, topic: 'user', id: payer.id })
+    if (name !== undefined) audit({ topic: 'budgets' })
   })
 }
 

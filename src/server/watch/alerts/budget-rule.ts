@@ -1,7 +1,7 @@
 import { type BudgetScope, budgetScopeLabels } from '../../../contract/entities/budget.ts'
 import type { Row } from '../../base/db/schema.ts'
+import { periodText } from '../../gateway/limits/budget-texts.ts'
 import { readBudgetUse, shareOf } from '../../gateway/limits/budget-use.ts'
-import { periodText } from '../../gateway/limits/budgets.ts'
 import { nameOfSubject } from '../../gateway/limits/manage-budgets.ts'
 import type { App } from '../parts.ts'
 import type { Measured } from './measures.ts'

@@ -3,11 +3,12 @@ import { userStatus } from '../../../contract/entities/user.ts'
 import type { Text } from '../../../contract/text.ts'
 import type { Row } from '../../base/db/schema.ts'
 import { notifyOnce, notifySuperAdmins, type OnceNotice } from '../../gateway/channels/health/notify-super-admins.ts'
+import { isOfOrganisation, periodText } from '../../gateway/limits/budget-texts.ts'
 import { type BudgetUse, readBudgetUse } from '../../gateway/limits/budget-use.ts'
-import { periodText } from '../../gateway/limits/budgets.ts'
 import { nameOfSubject, sharesOf } from '../../gateway/limits/manage-budgets.ts'
 import { quotaText } from '../../money/ledger/quota-text.ts'
 import { isReachable } from '../../people/accounts/notices.ts'
+import { decidesAboutPlace, findBudgetSubject, peopleDeciding } from '../../people/organisations/budget-subjects.ts'
 import { recordEvent } from '../../usage/log/record-event.ts'
 import type { App } from '../parts.ts'
 
@@ -71,7 +72,7 @@ async function tell(
 ): Promise<void> {
   // Only `manage-budgets.ts` writes these columns, with these types.
   const [scope, period] = [row.scope as BudgetScope, row.period as BudgetPeriod]
-  const owner = scope === 'user' || scope === 'token' ? await ownerOf(app, scope, row.subject_id) : undefined
+  const people = await recipientsOf(app, scope, row.subject_id)
   const { spent, amount } = use
   const subjectName = (await nameOfSubject(app.db, row)) || row.subject
   const ofPeriod = periodText({ period, seconds: row.seconds })
@@ -92,9 +93,19 @@ async function tell(
       path: '/budgets',
     },
   }
-  if (!owner) {
-    if (scope !== 'user' && scope !== 'token') await notifySuperAdmins(app, [notice], signal)
-  } else if (isReachable(owner)) await notifyOnce(app, { person: owner, notice, signal })
+  if (!people) await notifySuperAdmins(app, [notice], signal)
+  else for (const person of people) if (isReachable(person)) await notifyOnce(app, { person, notice, signal })
+}
+
+/** Who is told of a budget; undefined for the super admins. Of an organisation, those who decide about it. */
+async function recipientsOf(app: App, scope: BudgetScope, id: number) {
+  if (isOfOrganisation(scope)) {
+    const subject = await findBudgetSubject(app.db, scope, id)
+    return subject ? peopleDeciding(app.db, subject.organisationId, (one) => decidesAboutPlace(app.db, one, { scope, id })) : []
+  }
+  if (scope !== 'user' && scope !== 'token') return undefined
+  const owner = await ownerOf(app, scope, id)
+  return owner ? [owner] : []
 }
 
 function ownerOf({ db }: App, scope: 'user' | 'token', id: number) {
@@ -114,6 +125,9 @@ function subjectOf(scope: BudgetScope, name: string): Text {
     group: { zh: `分组 ${name}`, en: `the group ${name}` },
     model: { zh: `模型 ${name}`, en: `the model ${name}` },
     channel: { zh: `渠道 ${name}`, en: `the channel ${name}` },
+    organisation: { zh: `组织 ${name}`, en: `the organisation ${name}` },
+    team: { zh: `团队 ${name}`, en: `the team ${name}` },
+    member: { zh: `成员 ${name}`, en: `the member ${name}` },
   }
   return of[scope]
 }

@@ -1,6 +1,6 @@
 import { IconGauge } from '@tabler/icons-react'
 import { lazy, useState } from 'react'
-import { type Budget, budgetScopeLabels, budgetScopes } from '../../../contract/entities/budget.ts'
+import { type Budget, budgetScopeLabels, siteBudgetScopes } from '../../../contract/entities/budget.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useMay } from '../../lib/session.ts'
 import { BudgetActions } from '../../ui/budgets/budget-actions.tsx'
@@ -37,7 +37,7 @@ export function Screen() {
             kind: 'select',
             name: 'scope',
             label: say('scope'),
-            choices: budgetScopes.map((value) => ({ value, label: local(budgetScopeLabels[value]) })),
+            choices: siteBudgetScopes.map((value) => ({ value, label: local(budgetScopeLabels[value]) })),
           },
         ]}
         rowActions={(budget) => <BudgetActions budget={budget} onEdit={() => setDrawer({ budget })} />}
@@ -52,5 +52,5 @@ export function Screen() {
 }
 
 function scopeIn(typed: string) {
-  return budgetScopes.find((scope) => scope === typed) ?? ''
+  return siteBudgetScopes.find((scope) => scope === typed) ?? ''
 }

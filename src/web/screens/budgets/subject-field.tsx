@@ -1,7 +1,7 @@
 import { Autocomplete, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type BudgetScope, budgetScopeLabels, budgetScopes } from '../../../contract/entities/budget.ts'
+import { budgetScopeLabels, type SiteBudgetScope, siteBudgetScopes } from '../../../contract/entities/budget.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
@@ -9,7 +9,7 @@ import { rowsOf } from '../../ui/list/listing.ts'
 import { texts } from './texts.ts'
 
 export interface SubjectValue {
-  readonly scope: BudgetScope
+  readonly scope: SiteBudgetScope
   readonly subject: string
 }
 
@@ -23,7 +23,7 @@ export function SubjectField({ value, onChange }: FieldProps) {
   const say = useText(texts)
   const local = useLocal()
   const isAdmin = useMay('admin')
-  const scopes = isAdmin ? budgetScopes : (['token'] as const)
+  const scopes = isAdmin ? siteBudgetScopes : (['token'] as const)
   const { scope, subject } = value
   const choose = (chosen: string | null) => onChange({ scope, subject: chosen ?? '' })
   return (
@@ -35,7 +35,7 @@ export function SubjectField({ value, onChange }: FieldProps) {
           data={scopes.map((each) => ({ value: each, label: local(budgetScopeLabels[each]) }))}
           value={scope}
           // The choices are scopes.
-          onChange={(chosen) => onChange({ scope: chosen as BudgetScope, subject: '' })}
+          onChange={(chosen) => onChange({ scope: chosen as SiteBudgetScope, subject: '' })}
         />
       )}
       {scope === 'model' ? (
@@ -67,7 +67,7 @@ function ModelField({ subject, onChange }: ChoiceProps) {
   )
 }
 
-function SearchField({ scope, subject, onChange }: ChoiceProps & { readonly scope: Exclude<BudgetScope, 'model'> }) {
+function SearchField({ scope, subject, onChange }: ChoiceProps & { readonly scope: Exclude<SiteBudgetScope, 'model'> }) {
   const say = useText(texts)
   const local = useLocal()
   const [typed, setTyped] = useState('')
@@ -93,7 +93,7 @@ interface Offer {
 }
 
 /** A chosen name is displayed with its id, which the search must leave out. */
-function useOffers(scope: Exclude<BudgetScope, 'model'>, typed: string): Offer[] {
+function useOffers(scope: Exclude<SiteBudgetScope, 'model'>, typed: string): Offer[] {
   const keyword = typed.replace(/ #\d+$/, '')
   const users = useQuery({
     ...read('GET /api/user/search', {

@@ -47,6 +47,7 @@ import { chargedResponses } from './0048-charged-responses.ts'
 import { videos } from './0049-videos.ts'
 import { accountKinds } from './0050-account-kinds.ts'
 import { organisations } from './0051-organisations.ts'
+import { budgetRaises } from './0052-budget-raises.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -106,4 +107,5 @@ export const migrations: readonly Migration[] = [
   { name: '0049-videos', up: videos },
   { name: '0050-account-kinds', up: accountKinds },
   { name: '0051-organisations', up: organisations },
+  { name: '0052-budget-raises', up: budgetRaises },
 ]

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { AppError, fail } from '../../../base/lib/failure.ts'
 import { activeMs } from '../../../base/lib/time/active-time.ts'
-import { budgetExceeded, windowsText } from '../budget-window.ts'
+import { budgetExceeded, tightestOf, windowsText } from '../budget-window.ts'
 import { jittered, pause } from '../committer.ts'
 import type { BudgetsLeft, Hold } from '../ledger.ts'
 import { isConflict, isDatabaseDown, onConnection, withLockedBudgets } from './postgres-connection.ts'
@@ -165,11 +165,11 @@ function decide(batch: readonly Waiting[], rows: readonly Decided[]): Waiting[] 
     const inWindows = (wanted.budgets ?? []).map((window, at) => {
       return { window, have: (row.frees?.[at] ?? 0) - (budgetSpent.get(window.budgetId) ?? 0) }
     })
-    const spent = inWindows.find(({ have }) => have < need)
+    const tightest = tightestOf(inWindows)
     const have = Math.min(userLeft, tokenLeft, ...inWindows.map((each) => each.have))
     if (userLeft < need) reject(new AppError('quota_insufficient', { need, have: userLeft }))
     else if (tokenLeft < need) reject(new AppError('token_quota_insufficient', { need, have: tokenLeft }))
-    else if (spent) reject(budgetExceeded(spent.window, { need, have: spent.have }))
+    else if (tightest && tightest.have < need) reject(budgetExceeded(tightest.window, { need, have: tightest.have }))
     else if (wanted.takesAll && have > need) reject(new AppError('quota_insufficient', { need, have }))
     else return true
     return false
