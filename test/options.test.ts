@@ -35,7 +35,8 @@ const others: Readonly<Record<string, string>> = {
   SiteTimeZone: 'Europe/Berlin',
   ModelReplacements: '{"gpt-5":"gpt-6.1-sol"}',
   TopUpDiscounts: '{"100":0.9}',
-  VideoPrice: '{"veo-3.1":{"per":"second","seconds":{"usual":8,"longest":8},"rates":[{"resolution":"720p","sound":"with","usd":0.4}]}}',
+  VideoPrice:
+    '{"veo-3.1":{"per":"second","seconds":{"usual":8,"longest":8},"rates":[{"resolution":"720p","sound":"with","usd":0.4}]}}',
 }
 
 function otherValue(key: OptionKey): string {

@@ -6,6 +6,10 @@ import { relayCalls } from './relay-calls.ts'
 const others = [
   ...[
     'POST /pg/chat/completions',
+    'GET /pg/videos',
+    'POST /pg/videos',
+    'GET /pg/videos/{id}',
+    'DELETE /pg/videos/{id}',
     'POST /pg/decisions',
     'GET /pg/requests/{id}/events',
     'POST /pg/requests/{id}/cancel',

@@ -135,6 +135,10 @@ describe('mail', () => {
       spent: '$4',
       amount: '$5',
       effect: '<img>',
+      inviter: '<img>',
+      organisation: '<img>',
+      member: '<img>',
+      days: 7,
     }
     for (const language of ['zh', 'en'] as const) {
       const mail = writeMail(kind, { to: 'a@b.test', language, params, code: '<c>', link: 'https://x.test/?a=1&b="' })

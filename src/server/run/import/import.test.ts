@@ -89,7 +89,7 @@ eachDatabase('an import', (fresh, kind) => {
       `update tokens set key = 'with space' where id = 4`,
       `update tokens set allow_ips = 'nonsense' where id = 5`,
       `update channels set model_mapping = '{broken' where id = 2`,
-      `update channels set type = 50 where id = 3`,
+      `update channels set type = 51 where id = 3`,
       `update channels set type = 58 where id = 4`,
       `update channels set models = '' where id = 5`,
       `update channels set key = '' where id = 6`,
@@ -128,7 +128,7 @@ eachDatabase('an import', (fresh, kind) => {
     expect(said('channels').join('\n')).toMatch(/model_mapping.*: 2/)
     expect(said('channels')).toEqual(
       expect.arrayContaining([
-        'changed the channel is disabled: type 50 of new-api is not known for certain: 3',
+        'changed the channel is disabled: type 51 of new-api is not known for certain: 3',
         'changed the channel is disabled: type 58 of new-api is not known for certain: 4',
         'noted the channel has no models: 5',
         'changed the channel is disabled: it has no enabled key: 6',
@@ -154,7 +154,7 @@ eachDatabase('an import', (fresh, kind) => {
     })
     const channels = await core.db.selectFrom('channels').selectAll().orderBy('id').execute()
     expect(channels.filter(({ status }) => status === 2).map(({ id }) => id)).toEqual([2, 3, 4, 6, 7])
-    expect(JSON.parse(channels[2]?.other_info ?? '')).toMatchObject({ imported_type: 50 })
+    expect(JSON.parse(channels[2]?.other_info ?? '')).toMatchObject({ imported_type: 51 })
     expect(channels[1]?.model_mapping).toBe('{broken')
   })
 
