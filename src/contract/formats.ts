@@ -67,7 +67,16 @@ export const upstreamFormats = {
 /** Sessions over an open WebSocket instead of a request and a reply. */
 export const socketFormats = { 'openai.realtime': 'OpenAI Realtime' } as const
 
-const labels: Readonly<Record<string, string>> = { ...callerFormats, ...upstreamFormats, ...socketFormats }
+/** What vendors store for their callers besides answers. */
+export const storeFormats = {
+  'openai.files': 'OpenAI Files',
+  'openai.uploads': 'OpenAI Uploads',
+  'anthropic.files': 'Anthropic Files',
+  'gemini.files': 'Gemini Files',
+  'gemini.uploads': 'Gemini Uploads',
+} as const
+
+const labels: Readonly<Record<string, string>> = { ...callerFormats, ...upstreamFormats, ...socketFormats, ...storeFormats }
 
 /** The vendor's name of a format; the name itself for others, such as orders of drawings and music. */
 export function formatName(format: string): string {

@@ -40,6 +40,7 @@ describe('the matrix', () => {
         billing: true,
         model: true,
         task: true,
+        file: true,
       },
       ...{ 'not-offered': true, draw: true, drawing: true, seed: true, image: true, drawings: true, notify: true },
       ...{ compose: true, song: true, songs: true, film: true, video: true, videos: true, clip: true, 'delete-video': true },

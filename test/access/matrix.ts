@@ -114,7 +114,6 @@ const addresses = {
     /v1/evals/{id}                              GET
     /v1/experimental/{id}                       GET
     /v1/fileSearchStores/{id}                   GET
-    /v1/files/{id}                              GET
     /v1/fine-tunes/{id}                         GET
     /v1/fine_tuning/{id}                        GET
     /v1/live/{id}                               GET
@@ -132,7 +131,6 @@ const addresses = {
     /v1/triggers/{id}                           GET
     /v1/tuningJobs/{id}                         GET
     /v1/tunnels/{id}                            GET
-    /v1/uploads/{id}                            GET
     /v1/user_profiles/{id}                      GET
     /v1/vaults/{id}                             GET
     /v1/vector_stores/{id}                      GET
@@ -419,6 +417,19 @@ const addresses = {
     /v1/dashboard/billing/usage                 GET
     /api/log/token                              GET
     /api/usage/token                            GET
+    /v1/files                                   GET POST
+    /v1/files/{id}                              GET DELETE
+    /v1/files/{id}/content                      GET
+    /v1/files/{id}:download                     GET
+    /v1/uploads                                 POST
+    /v1/uploads/{id}/parts                      POST
+    /v1/uploads/{id}/complete                   POST
+    /v1/uploads/{id}/cancel                     POST
+    /upload/v1/files                            POST
+    /upload/v1beta/files                        POST
+    /v1beta/files                               GET
+    /v1beta/files/{id}                          GET DELETE
+    /v1beta/files/{id}:download                 GET
     /mj/submit/imagine                          POST
     /mj/submit/change                           POST
     /mj/submit/simple-change                    POST

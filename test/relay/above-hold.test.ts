@@ -5,6 +5,7 @@ import { settlePendingResponses } from '../../src/server/gateway/relay/stored-re
 import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import type { TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
+import { seedFile } from '../helpers/files.ts'
 import { addChannel, addToken, books, requireBalancedBooks } from '../helpers/seed.ts'
 import { caller, live, realtimeUpstream } from './realtime-stage.ts'
 import { vendor } from './responses-vendor.ts'
@@ -142,6 +143,7 @@ eachDatabase('[T259] an upstream that reports more than the context of the model
       return (body.stream === true || body.stream_format === 'sse' ? streamed : undefined) ?? { json: whole }
     })
     const staged = await sharedStage(url, { models: [model, ...own].join(',') })
+    await seedFile(staged.server, { id: 'file-1', channelId: staged.channelId })
     await addChannel(staged.server, { url, type: 14, models: claude })
     return staged
   }
@@ -189,7 +191,8 @@ eachDatabase('[T259] an upstream that reports more than the context of the model
 
   it('a response in the background at the upstream: the rest counts in the risk of its user for a day', async () => {
     const provider = await vendor({ next: () => 'completed', usage: responsesUsage })
-    const { server } = await sharedStage(provider.url)
+    const { server, channelId } = await sharedStage(provider.url)
+    await seedFile(server, { id: 'f', channelId })
     const token = await addToken(server, { unlimited_quota: false, remain_quota: 1_000_000 })
     const asked = { model, background: true, input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'f' }] }] }
     expect((await ask(server, token.key, asked, '/v1/responses')).status).toBe(200)

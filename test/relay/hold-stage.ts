@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { ChannelSetting } from '../../src/contract/entities/channel.ts'
 import type { TestServer } from '../helpers/app.ts'
+import { seedFile } from '../helpers/files.ts'
 import { addChannel, addToken, books, setOptions } from '../helpers/seed.ts'
 import { type Dearest, type HoldShape, holdModels, holdPrices } from './hold-shapes.ts'
 import { httpUpstream, settledCharges } from './stage.ts'
@@ -30,7 +31,8 @@ export async function holdStage(server: TestServer, setting: ChannelSetting = {}
     response.end(Buffer.isBuffer(body) ? body : JSON.stringify(body))
   })
   const shared = { url, setting: JSON.stringify(setting) }
-  await addChannel(server, { ...shared, models: holdModels.openai.join(',') })
+  const channelId = await addChannel(server, { ...shared, models: holdModels.openai.join(',') })
+  await seedFile(server, { id: 'file-1', channelId })
   await addChannel(server, { ...shared, type: anthropic, models: holdModels.anthropic.join(',') })
   await addChannel(server, { ...shared, type: gemini, models: holdModels.gemini.join(',') })
   const ratios = Object.fromEntries(Object.values(holdModels).flatMap((models) => models.map((model) => [model, 0.05])))

@@ -4,6 +4,7 @@ import type { Log, LogOther } from '../../src/contract/entities/log.ts'
 import { readFactors } from '../../src/contract/log-factors.ts'
 import { verifyCharges } from '../../src/server/money/ledger/verify-charges.ts'
 import { anyDatabase } from '../helpers/databases.ts'
+import { seedFile } from '../helpers/files.ts'
 import { requireBalancedBooks } from '../helpers/seed.ts'
 import { sharedStages } from './shared-stage.ts'
 import { answeringUpstream, chat, completion, event, piece, settledCharges } from './stage.ts'
@@ -62,7 +63,8 @@ anyDatabase('usage above what a request can have', (_fresh, kind) => {
   })
 
   it.each([false, true])('of a prompt that only the upstream knows is charged at most the hold (stream: %s)', async (stream) => {
-    const { server, ask, rows, charged, siteCosts } = await reporting(usageOf(250_080, 10))
+    const { server, ask, channelId, rows, charged, siteCosts } = await reporting(usageOf(250_080, 10))
+    await seedFile(server, { id: 'file-1', channelId })
     const messages = [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }]
     expect((await ask(chat({ messages, max_tokens: 100, stream }))).status).toBe(200)
 

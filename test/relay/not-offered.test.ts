@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
-import OpenAI, { toFile } from 'openai'
+import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findEndpoint } from '../../src/server/gateway/relay/http/endpoints.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
@@ -16,9 +16,6 @@ beforeAll(async () => {
   key = (await addToken(server)).key
 })
 afterAll(() => server.stop())
-
-const file = () => toFile(Buffer.from('{}'), 'a.jsonl')
-const blob = new Blob(['{}'], { type: 'application/json' })
 
 /** Every call in the sources of an SDK; parameters in the path are `x`. */
 function addressesOf(sdk: string): { method: string; path: string }[] {
@@ -45,19 +42,13 @@ function googlePaths(): string[] {
   })
 }
 
-describe("files, batches and other endpoints that are not offered answer 501 in the vendor's form", () => {
+describe("batches and other endpoints that are not offered answer 501 in the vendor's form", () => {
   const openai = () => new OpenAI({ apiKey: key, baseURL: `${server.url}/v1`, maxRetries: 0 })
   const anthropic = () => new Anthropic({ apiKey: key, baseURL: server.url, maxRetries: 0 })
   const google = () => new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: server.url, retryOptions: { attempts: 1 } } })
   const batch = { completion_window: '24h', endpoint: '/v1/chat/completions', input_file_id: 'file-1' } as const
 
   it.each<[string, () => PromiseLike<unknown>]>([
-    ['files.create', async () => openai().files.create({ file: await file(), purpose: 'batch' })],
-    ['files.list', () => openai().files.list()],
-    ['files.retrieve', () => openai().files.retrieve('file-1')],
-    ['files.delete', () => openai().files.delete('file-1')],
-    ['files.content', () => openai().files.content('file-1')],
-    ['uploads.create', () => openai().uploads.create({ bytes: 2, filename: 'a', mime_type: 'text/plain', purpose: 'batch' })],
     ['batches.create', () => openai().batches.create(batch)],
     ['batches.list', () => openai().batches.list()],
     ['batches.retrieve', () => openai().batches.retrieve('batch_1')],
@@ -78,9 +69,6 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
   })
 
   it.each<[string, () => PromiseLike<unknown>]>([
-    ['files.upload', async () => anthropic().beta.files.upload({ file: await file() })],
-    ['files.list', () => anthropic().beta.files.list()],
-    ['files.delete', () => anthropic().beta.files.delete('file_1')],
     ['batches.create', () => anthropic().messages.batches.create({ requests: [] })],
     ['batches.list', () => anthropic().messages.batches.list()],
     ['batches.results', () => anthropic().messages.batches.retrieve('msgbatch_1')],
@@ -95,9 +83,6 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
   })
 
   it.each<[string, () => PromiseLike<unknown>]>([
-    ['files.upload', () => google().files.upload({ file: blob })],
-    ['files.list', () => google().files.list()],
-    ['files.delete', () => google().files.delete({ name: 'files/a' })],
     ['batches.create', () => google().batches.create({ model: 'gemini-2.5-flash', src: 'files/a' })],
     ['batches.list', () => google().batches.list()],
     ['batches.cancel', () => google().batches.cancel({ name: 'batches/a' })],
@@ -122,7 +107,7 @@ describe("files, batches and other endpoints that are not offered answer 501 in 
   it('a header tells clients not to retry', async () => {
     const dialects: Record<string, string>[] = [{}, { 'anthropic-version': '2023-06-01' }, { 'x-goog-api-key': key }]
     for (const headers of dialects) {
-      const answer = await ask(server, key, {}, '/v1/files', headers)
+      const answer = await ask(server, key, {}, '/v1/batches', headers)
       expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([501, 'false'])
     }
   })

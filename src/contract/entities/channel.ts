@@ -4,7 +4,7 @@ import { bodyRules, headerOverrides } from './channel-overrides.ts'
 import { channelPriorityMin, channelStatus } from './channel-status.ts'
 
 /** Endpoints that an upstream may lack although the type of its channel has them. */
-export const optionalEndpoints = ['responses', 'completions', 'embeddings', 'decisions', 'interactions'] as const
+export const optionalEndpoints = ['responses', 'completions', 'embeddings', 'decisions', 'interactions', 'files'] as const
 export type OptionalEndpoint = (typeof optionalEndpoints)[number]
 
 /** A channel as admins see it, without its key. Texts named `…mapping`, `setting`, `other_info` hold JSON. */

@@ -31,6 +31,7 @@ import { EmptyBalances } from '../gateway/relay/admission/authenticate.ts'
 import { HoldShares } from '../gateway/relay/admission/hold-shares.ts'
 import { PromptCounter } from '../gateway/relay/admission/prompt-counter.ts'
 import { Calibration } from '../gateway/relay/admission/token-estimate.ts'
+import { KeptFiles } from '../gateway/relay/conversations/kept-files.ts'
 import { LocalResponses } from '../gateway/relay/conversations/local-responses.ts'
 import { UpstreamResponses } from '../gateway/relay/conversations/upstream-responses.ts'
 import { IdempotentRequests } from '../gateway/relay/replies/idempotent-requests.ts'
@@ -308,6 +309,7 @@ async function openRelay(
     sealedStates: new SealedStates(core),
     upstreamResponses: new UpstreamResponses(core),
     localResponses: new LocalResponses(core, ledger),
+    keptFiles: new KeptFiles(core),
     pendingResponses: new PendingResponses(core, ledger),
     backgroundRuns: new BackgroundRuns(),
     idempotentRequests: opened.adopt(

@@ -64,6 +64,7 @@ export interface Tables {
   nodes: { name: string; version: string; started_at: number; seen_at: number; memory_mb: number }
   /** Each time that another version began to run, in unix seconds. */
   deployments: { number: number; version: string; at: number }
+  files: FilesTable
   resumable_replies: ResumableRepliesTable
   reply_pieces: { request_id: string; first: number; last: number; sealed: string; bytes: number }
   price_data: PriceDataTable
@@ -605,6 +606,29 @@ interface OpenResponsesTable {
   /** The number of polls. */
   asked: Generated<number>
   created_at: number
+}
+
+/** Files that users store at vendors. Written by `relay/conversations/kept-files.ts`. */
+interface FilesTable {
+  id: string
+  user_id: number
+  token_id: number
+  channel_id: number
+  key_id: number
+  dialect: string
+  /** The vendor's id, which no caller sees. */
+  vendor_id: string
+  state: string
+  filename: string
+  purpose: string
+  bytes: number
+  /** JSON: the vendor's object without its ids. */
+  vendor_object: string
+  created_at: number
+  /** 0 for never. */
+  expires_at: number
+  /** When the vendor is asked again to delete it. */
+  ask_at: number
 }
 
 /** Responses that this server stores for channels that store none. Written by `relay/stored-responses`. */

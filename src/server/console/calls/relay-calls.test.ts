@@ -18,6 +18,7 @@ const others = [
     'GET /v1/tunedModels/{id}',
   ],
   ...['POST /v2/rerank', 'POST /rerank', 'GET /v1/dashboard/billing/subscription', 'GET /v1/dashboard/billing/usage'],
+  ...['POST /upload/v1/files', 'GET /v1/files/{id}:download'],
   ...['POST /v1/interactions', 'GET /v1/interactions/{id}', 'DELETE /v1/interactions/{id}', 'POST /v1/interactions/{id}/cancel'],
 ]
 

@@ -17,7 +17,7 @@ const openAi = 'https://platform.openai.com/docs/api-reference'
 const anthropic = 'https://docs.claude.com/en/api'
 const google = 'https://ai.google.dev/api'
 
-const [chat, responses, messages, gemini, media, text, account, tasks] = [
+const [chat, responses, messages, gemini, media, text, account, files, tasks] = [
   'OpenAI Chat',
   'OpenAI Responses',
   'Anthropic Messages',
@@ -25,6 +25,7 @@ const [chat, responses, messages, gemini, media, text, account, tasks] = [
   'Images and audio',
   'Embeddings, moderation, rerank',
   'Models and balance',
+  'Files',
   'Drawings, music and videos',
 ]
 
@@ -72,6 +73,20 @@ const said: Readonly<Record<string, Said>> = {
   'GET /dashboard/billing/usage': [account, 'Get the use of the key'],
   'GET /api/usage/token': [account, 'Get the balance of the key'],
   'GET /api/log/token': [account, 'List the last calls of the key'],
+  'POST /v1/files': [files, 'Store a file', `${openAi}/files/create`],
+  'GET /v1/files': [files, 'List your files', `${openAi}/files/list`],
+  'GET /v1/files/{id}': [files, 'Get a file', `${openAi}/files/retrieve`],
+  'DELETE /v1/files/{id}': [files, 'Delete a file', `${openAi}/files/delete`],
+  'GET /v1/files/{id}/content': [files, 'Get the content of a file', `${openAi}/files/retrieve-contents`],
+  'POST /v1/uploads': [files, 'Begin an upload in parts', `${openAi}/uploads/create`],
+  'POST /v1/uploads/{id}/parts': [files, 'Add a part to an upload', `${openAi}/uploads/add-part`],
+  'POST /v1/uploads/{id}/complete': [files, 'Make a file of the parts', `${openAi}/uploads/complete`],
+  'POST /v1/uploads/{id}/cancel': [files, 'Cancel an upload', `${openAi}/uploads/cancel`],
+  'POST /upload/v1beta/files': [files, 'Store a file, for Gemini', `${google}/files`],
+  'GET /v1beta/files': [files, 'List your files, for Gemini', `${google}/files`],
+  'GET /v1beta/files/{id}': [files, 'Get a file, for Gemini', `${google}/files`],
+  'DELETE /v1beta/files/{id}': [files, 'Delete a file, for Gemini', `${google}/files`],
+  'GET /v1beta/files/{id}:download': [files, 'Get the content of a file, for Gemini', `${google}/files`],
   'GET /mj/task/{id}/fetch': [tasks, 'Get a drawing'],
   'GET /mj/task/{id}/image-seed': [tasks, 'Get the seed of a drawing'],
   'GET /mj/image/{id}': [tasks, 'Get the picture of a drawing'],

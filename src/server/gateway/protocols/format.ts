@@ -1,4 +1,4 @@
-import type { callerFormats, socketFormats, upstreamFormats } from '../../../contract/formats.ts'
+import type { callerFormats, socketFormats, storeFormats, upstreamFormats } from '../../../contract/formats.ts'
 
 /** A wire format of callers: the dialect and the endpoint. Each name of this file has its declaration in `index.ts`. */
 export type CallerFormat = keyof typeof callerFormats
@@ -18,10 +18,16 @@ type SocketFormat = keyof typeof socketFormats
 /** Orders of drawings, music and clips, which run asynchronously; handled by `tasks`. */
 export type TaskFormat = 'drawing' | 'music' | 'video'
 
+/** What a vendor stores for its callers besides answers: files and batches. */
+export type StoreFormat = keyof typeof storeFormats
+
 /** The formats in which a channel can be called. */
-export type ChannelFormat = CallerFormat | SocketFormat | TaskFormat
+export type ChannelFormat = CallerFormat | SocketFormat | TaskFormat | StoreFormat
 
 export type Format = ChannelFormat | UpstreamFormat
 
 /** A dialect decides how errors, request ids and heartbeats look to the caller. */
-export type Dialect = 'openai' | 'anthropic' | 'gemini' | Exclude<TaskFormat, 'video'>
+export type Dialect = FileDialect | Exclude<TaskFormat, 'video'>
+
+/** A dialect whose vendor stores files for its callers. */
+export type FileDialect = 'openai' | 'anthropic' | 'gemini'

@@ -86,6 +86,13 @@ export const formats: Declarations = {
   'openai.decisions': direct.openAiDecisionsFormat,
   'cloudflare.run': direct.cloudflareRunFormat,
 
+  // What vendors store: `gateway/files`.
+  'openai.files': { name: 'openai.files', optionalEndpoint: { name: 'files' } },
+  'openai.uploads': { name: 'openai.uploads', optionalEndpoint: { name: 'files', isPart: true } },
+  'anthropic.files': { name: 'anthropic.files', optionalEndpoint: { name: 'files' } },
+  'gemini.files': { name: 'gemini.files', optionalEndpoint: { name: 'files' } },
+  'gemini.uploads': { name: 'gemini.uploads', optionalEndpoint: { name: 'files', isPart: true } },
+
   // These have folders of their own: `relay/realtime` and `tasks`.
   'openai.realtime': { name: 'openai.realtime' },
   drawing: { name: 'drawing', isTask: true },

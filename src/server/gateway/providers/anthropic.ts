@@ -12,7 +12,11 @@ export const anthropic = defineProvider({
   models: models.anthropic,
   newest: newest.anthropic,
   priceVendor: 'anthropic',
-  speaks: { 'anthropic.messages': '/v1/messages', 'anthropic.count_tokens': '/v1/messages/count_tokens' },
+  speaks: {
+    'anthropic.messages': '/v1/messages',
+    'anthropic.count_tokens': '/v1/messages/count_tokens',
+    'anthropic.files': '/v1/files',
+  },
   keepsThreads: true,
   passedQuery: ['beta=true'],
   accountHeader: 'anthropic-organization-id',

@@ -24,7 +24,13 @@ import { openAiVideos } from './videos/openai-videos.ts'
 const cloudflareGateway = 'https://gateway.ai.cloudflare.com'
 
 /** `rerank` is not OpenAI's, but common among servers that are used with this type. */
-const ownPaths = { ...allPaths, 'openai.decisions': '/v1/decisions', rerank: '/v1/rerank' }
+const ownPaths = {
+  ...allPaths,
+  'openai.decisions': '/v1/decisions',
+  'openai.files': '/v1/files',
+  'openai.uploads': '/v1/uploads',
+  rerank: '/v1/rerank',
+}
 
 export const openai = defineProvider({
   id: 1,

@@ -15,6 +15,7 @@ import { handleRelay } from './handle-request.ts'
 import { HttpAnswer } from './http/answer.ts'
 import { ClientExchange } from './http/client-exchange.ts'
 import { type Endpoint, findEndpoint, isRelayPath, refuseRoute } from './http/endpoints.ts'
+import type { FileCall } from './http/file-paths.ts'
 import { probeHalfClosed } from './http/half-closed.ts'
 import type { TaskCall } from './http/task-paths.ts'
 import { listModels, showModel } from './models/list-models.ts'
@@ -27,7 +28,7 @@ import { handleResponse } from './stored-responses/answer-call.ts'
  * The relay's router on the HTTP server, in front of the console's: `takes` is true for the requests that it answers.
  * `drain` resolves when no relay request is running any more; `cut` aborts them. While memory is short, only `servedWhenShort` run at once.
  */
-export function relayRouter(app: RelayParts, readClient: ClientReader, handleTask: TaskHandler) {
+export function relayRouter(app: RelayParts, readClient: ClientReader, handlers: LaterHandlers) {
   const memory = new MemoryWatch()
   /** The running calls, by request id. */
   const running = new TurnoverMap<string, ClientExchange>()
@@ -54,7 +55,7 @@ export function relayRouter(app: RelayParts, readClient: ClientReader, handleTas
       call.onHalfClosed(() => probeHalfClosed(call, app.deadlines))
       running.set(call.id, call)
       app.metrics.relayOpen.inc()
-      void serve(app, call, { request, found, isCut, isFull, handleTask, finished })
+      void serve(app, call, { request, found, isCut, isFull, handlers, finished })
       return true
     },
     get running(): number {
@@ -94,8 +95,13 @@ function isServing(running: Iterable<ClientExchange>, most: number): boolean {
   return false
 }
 
-/** Handles calls about drawings and music. `tasks` imports the relay, so the router receives this handler as an argument. */
-type TaskHandler = (app: RelayParts, taskCall: TaskCall, call: ClientExchange) => Promise<void>
+/** Handlers of rooms that import the relay, so that the router receives them as an argument. */
+interface LaterHandlers {
+  /** Calls about drawings and music. */
+  task(app: RelayParts, taskCall: TaskCall, call: ClientExchange): Promise<void>
+  /** Calls about files at vendors. */
+  file(app: RelayParts, fileCall: FileCall, call: ClientExchange): Promise<void>
+}
 
 type Found = ReturnType<typeof findEndpoint>
 
@@ -104,7 +110,7 @@ interface Serving {
   readonly found: Found
   readonly isCut: boolean
   readonly isFull: boolean
-  readonly handleTask: TaskHandler
+  readonly handlers: LaterHandlers
   readonly finished: (call: ClientExchange) => void
 }
 
@@ -136,7 +142,7 @@ function callOf(
 async function serve(
   app: RelayParts,
   call: ClientExchange,
-  { request, found, isCut, isFull, handleTask, finished }: Serving,
+  { request, found, isCut, isFull, handlers, finished }: Serving,
 ): Promise<void> {
   const format = formatOf(found)
   let keyed: KeyedCall | undefined
@@ -151,8 +157,7 @@ async function serve(
     }
     const key = isRepeatable(app, found, call) ? readIdempotencyKey(call.request.headers) : undefined
     if (key !== undefined) keyed = await claimKey(app, { call, key, from: 'from' in found ? found.from : 'token' })
-    if (key === undefined || keyed)
-      await (found.kind === 'task' ? handleTask(app, found.taskCall, call) : answer(app, found, call))
+    if (key === undefined || keyed) await handled(app, { found, handlers, call })
     app.metrics.relayRequests.count(format, String(call.status))
   } catch (error) {
     const appError = asAppError(app, call, error)
@@ -188,7 +193,16 @@ function isRepeatable(app: Pick<RelayParts, 'options'>, found: Endpoint, { reque
   return found.kind === 'relay' || found.kind === 'count' || found.kind === 'response'
 }
 
-function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' }>, call: ClientExchange): Promise<void> {
+function handled(
+  app: RelayParts,
+  { found, handlers, call }: { readonly found: Endpoint; readonly handlers: LaterHandlers; readonly call: ClientExchange },
+): Promise<void> {
+  if (found.kind === 'task') return handlers.task(app, found.taskCall, call)
+  if (found.kind === 'file') return handlers.file(app, found.fileCall, call)
+  return answer(app, found, call)
+}
+
+function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' | 'file' }>, call: ClientExchange): Promise<void> {
   switch (endpoint.kind) {
     case 'relay':
       return handleRelay(app, endpoint, call)

@@ -62,6 +62,7 @@ export type CallKind =
   | 'models'
   | 'model'
   | 'task'
+  | 'file'
   | 'other'
 
 /** A call that has ended. Times in milliseconds; strings of the caller are unchanged, of any length. */

@@ -2,6 +2,7 @@ import { seconds } from '../../base/lib/time/clock.ts'
 import { notifyDisabledChannels } from '../../gateway/channels/health/notify-disabled.ts'
 import { notifyImplausibleUsage } from '../../gateway/channels/health/notify-implausible-usage.ts'
 import { expireMissingEndpoints } from '../../gateway/channels/row/missing-endpoints.ts'
+import { removeFiles } from '../../gateway/files/remove.ts'
 import { purgeBudgetSums } from '../../gateway/limits/budget-use.ts'
 import { settlePendingResponses } from '../../gateway/relay/stored-responses/settle-pending.ts'
 import { pollTasks } from '../../gateway/tasks/poll.ts'
@@ -135,6 +136,15 @@ export const jobs: readonly Job[] = [
       await localResponses.purge()
       return 'purged'
     },
+  },
+  {
+    name: 'remove-files',
+    label: { zh: '在上游删除不再需要的文件', en: 'Delete files at vendors' },
+    on: 'one-node',
+    onDemand: true,
+    everyMs: () => 5 * minute,
+    deadlineMs: 10 * minute,
+    run: async (app, signal) => `deleted ${await removeFiles(app, signal)} files`,
   },
   {
     name: 'purge-idempotent-requests',

@@ -48,6 +48,7 @@ import { videos } from './0049-videos.ts'
 import { accountKinds } from './0050-account-kinds.ts'
 import { organisations } from './0051-organisations.ts'
 import { budgetRaises } from './0052-budget-raises.ts'
+import { files } from './0053-files.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -108,4 +109,5 @@ export const migrations: readonly Migration[] = [
   { name: '0050-account-kinds', up: accountKinds },
   { name: '0051-organisations', up: organisations },
   { name: '0052-budget-raises', up: budgetRaises },
+  { name: '0053-files', up: files },
 ]

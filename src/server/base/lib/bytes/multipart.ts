@@ -2,11 +2,15 @@
  * Parses a `multipart/form-data` body without copying it, and edits single fields in the raw bytes (RFC 7578). Strict on purpose:
  * forms that another parser might read differently are refused, so that the upstream parses the same form that was checked here.
  */
-interface FormPart {
+/** What the header lines of a part say. */
+export interface PartHead {
   readonly name: string
   /** Set for a file; undefined for a text field. */
   readonly filename: string | undefined
   readonly mediaType: string
+}
+
+interface FormPart extends PartHead {
   /** A view of the form's own bytes. */
   readonly body: Buffer
   /** Offset of its delimiter; the part ends at the next delimiter. */
@@ -29,7 +33,7 @@ export function readBoundary(parameter: string | null): string | undefined {
 const boundaryText = /^[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]$/
 const crlf = '\r\n'
 /** Limit of the header lines of one part. */
-const headBytesMax = 8192
+export const headBytesMax = 8192
 
 /** The parts of a form, in order; `malformed`, or `too-many` when there are more than `partsMax`. */
 export function readMultipart(bytes: Buffer, boundary: string, partsMax: number): Form | 'malformed' | 'too-many' {
@@ -53,7 +57,7 @@ export function readMultipart(bytes: Buffer, boundary: string, partsMax: number)
     if (headEnd < 0) return 'malformed'
     const bodyStart = headStart + headEnd + 4
     const bodyEnd = bytes.indexOf(between, bodyStart)
-    const head = readHead(bytes.toString('utf8', headStart + 2, headStart + headEnd))
+    const head = readPartHead(bytes.toString('utf8', headStart + 2, headStart + headEnd))
     if (bodyEnd < 0 || head === undefined) return 'malformed'
     const end = bodyEnd + 2
     parts.push({ ...head, body: bytes.subarray(bodyStart, bodyEnd), start, end })
@@ -90,7 +94,7 @@ function isAt(bytes: Buffer, at: number, two: '\r\n' | '--'): boolean {
 }
 
 /** The header lines of a part. Undefined when they are malformed or ambiguous. */
-function readHead(text: string): Pick<FormPart, 'name' | 'filename' | 'mediaType'> | undefined {
+export function readPartHead(text: string): PartHead | undefined {
   const headers = new Map<string, string>()
   for (const line of text.split(crlf)) {
     const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)$/.exec(line) ?? []

@@ -15,7 +15,8 @@ import { resolveModel } from '../../channels/select/select.ts'
 import type { ChannelFormat } from '../../protocols/format.ts'
 import { formats } from '../../protocols/index.ts'
 import type { JsonObject, RequestFacts } from '../../protocols/wire-format.ts'
-import { type ConversationParts, findStoringChannel, namesHistory } from '../conversations/history.ts'
+import { type ConversationParts, findStoringChannel, namesHistory, type StoringChannel } from '../conversations/history.ts'
+import { channelOfFiles, nameFiles } from '../conversations/named-files.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { RelayEndpoint } from '../http/endpoints.ts'
@@ -32,7 +33,7 @@ export type AdmissionParts = Pick<
   GatewayParts,
   'budgets' | 'callerLog' | 'catalog' | 'channels' | 'ledger' | 'moderation' | 'now' | 'options' | 'steady'
 > &
-  Pick<ConversationParts, 'localResponses' | 'upstreamResponses'> & {
+  Pick<ConversationParts, 'keptFiles' | 'localResponses' | 'upstreamResponses'> & {
     readonly calibration: Calibration
     readonly holdShares: HoldShares
     readonly promptCounter: PromptCounter
@@ -47,8 +48,10 @@ export async function admitRequest(
   endpoint: RelayEndpoint,
   asked: AuthenticatedRequest,
 ): Promise<AdmittedRequest> {
-  const { call, caller, body, lease, replaces, toStore } = asked
+  const { call, caller, lease, replaces, toStore } = asked
   const format = formats[endpoint.format].wire
+  const naming = nameFiles(app, caller, { format: endpoint.format, body: asked.body })
+  const { body, place } = naming ? await naming : { body: asked.body, place: undefined }
   const isHeavyBody = isHeavy(body.bytes.length)
   if (isHeavyBody) await yieldWithPriority()
   const facts = format.readRequest(body.json, endpoint.fromPath, body.form?.files)
@@ -56,8 +59,9 @@ export async function admitRequest(
   const asksFor = { model: facts.model, format: endpoint.format, body: body.json, replaces }
   const allowed = authorizedGroup(app, call, { caller, asksFor })
   const { continues } = format
-  const storingChannel =
+  const continued =
     continues && namesHistory(endpoint.format, body.json) ? await findStoringChannel(app, caller, asksFor) : undefined
+  const storingChannel = place ? withFiles(channelOfFiles(app, caller, { model: facts.model, place }), continued) : continued
   const group = storingChannel?.group ?? allowed
   call.notes.group = group
   const prompt = format.promptText(body.json)
@@ -120,6 +124,13 @@ export async function admitRequest(
     toStore,
   }
   return Object.freeze(admitted)
+}
+
+/** The channel that has both the files and the conversation of a request. Throws `files_apart`. */
+function withFiles(ofFiles: StoringChannel, continued: StoringChannel | undefined): StoringChannel {
+  if (!continued) return ofFiles
+  if (ofFiles.channelId !== continued.channelId || ofFiles.keyId !== continued.keyId) fail('files_apart_from_history')
+  return continued
 }
 
 /**

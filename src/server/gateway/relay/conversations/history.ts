@@ -12,12 +12,14 @@ import { referencesIn, withReferred } from '../../protocols/openai-responses/his
 import { arrayAt, isObject, type JsonObject, objectAt, textAt } from '../../protocols/wire-format.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import { type Body, bodyLimitBytes } from '../http/read-body.ts'
+import type { KeptFiles } from './kept-files.ts'
 import type { ResponseToStore } from './local-response.ts'
 import type { LocalResponses } from './local-responses.ts'
 import { keptItem, keptMessage, type UpstreamResponse, type UpstreamResponses } from './upstream-responses.ts'
 
 /** The parts that know where conversations are stored. */
 export interface ConversationParts {
+  readonly keptFiles: KeptFiles
   readonly localResponses: LocalResponses
   readonly upstreamResponses: UpstreamResponses
 }

@@ -25,6 +25,7 @@ import {
   namesHistory,
   type StoringChannel,
 } from '../conversations/history.ts'
+import { channelOfFiles, nameFiles } from '../conversations/named-files.ts'
 import type { GatewayParts } from '../gateway-parts.ts'
 import type { ClientExchange } from '../http/client-exchange.ts'
 import type { Endpoint } from '../http/endpoints.ts'
@@ -44,7 +45,7 @@ type AskParts = TryParts & UpstreamCallParts
 type CountParts = CallerParts &
   AskParts &
   Pick<GatewayParts, 'catalog' | 'limits' | 'moderation'> &
-  Pick<ConversationParts, 'localResponses' | 'upstreamResponses'> & { readonly emptyBalances: EmptyBalances }
+  Pick<ConversationParts, 'keptFiles' | 'localResponses' | 'upstreamResponses'> & { readonly emptyBalances: EmptyBalances }
 
 /**
  * Counts the tokens of a prompt: at an upstream of the model that has a count endpoint, else locally. Nothing is held or charged;
@@ -73,7 +74,11 @@ async function answer(
     fromPath: said,
     replaces,
   } = withReplacement({ body: sent, fromPath }, (model) => replacementOf(app, model))
-  const { body } = continues === 'response' ? await expandHistory(app, caller, { format: name, body: named }) : { body: named }
+  const whole = continues === 'response' ? await expandHistory(app, caller, { format: name, body: named }) : { body: named }
+  const { body, place } = (await nameFiles(app, caller, { format: name, body: whole.body })) ?? {
+    body: whole.body,
+    place: undefined,
+  }
   const facts = format.readRequest(body.json, said)
   call.notes.asked = facts
   const group = authorizeModel(app, caller, { model: facts.model, format: count.of, replaces })
@@ -81,7 +86,9 @@ async function answer(
   await checkPrompt(app, call, format.promptText(body.json))
 
   const asked = { model: facts.model, format: name, body: body.json }
-  const storingChannel = continues && namesHistory(name, body.json) ? await findStoringChannel(app, caller, asked) : undefined
+  const ofFiles = place && channelOfFiles(app, caller, { model: facts.model, place })
+  const continued = continues && namesHistory(name, body.json) ? await findStoringChannel(app, caller, asked) : undefined
+  const storingChannel = continued ?? ofFiles
   const counted = await askForCount(app, { call, caller, body, facts, group, format: name, count, storingChannel })
   if (call.isDisconnected) return
   if (!counted) call.setHeader('x-sluice-estimated', 'true')

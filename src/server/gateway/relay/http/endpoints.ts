@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { fail } from '../../../base/lib/failure.ts'
 import { decodeComponent } from '../../../base/lib/net/parse-url.ts'
-import type { CallerFormat, ChannelFormat, CountFormat, Dialect, StoredFormat } from '../../protocols/format.ts'
+import type { CallerFormat, ChannelFormat, CountFormat, Dialect, FileDialect, StoredFormat } from '../../protocols/format.ts'
 import { ArrayFraming } from '../../protocols/gemini-generate/array-framing.ts'
 import { asksForEvents, plainModel, readGeminiPath } from '../../protocols/gemini-generate/path.ts'
 import type { PathFacts, Reframing } from '../../protocols/wire-format.ts'
+import { type FileCall, fileLines, findFileCall } from './file-paths.ts'
 import { findTaskCall, isTaskPath, type TaskCall, taskLines } from './task-paths.ts'
 
 /**
@@ -40,6 +41,8 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   | { readonly kind: 'model'; readonly model: string }
   /** Orders or reads a drawing, a piece of music or clips. */
   | { readonly kind: 'task'; readonly taskCall: TaskCall; readonly from: 'token' | 'session' }
+  /** Stores, lists, reads or deletes files at vendors. */
+  | { readonly kind: 'file'; readonly fileCall: FileCall }
   | { readonly kind: 'not-offered' }
   | {
       readonly kind: 'unknown'
@@ -128,8 +131,8 @@ const entries = new Map<string, Entry>(
 const notOfferedNames = [
   // OpenAI
   ...['agents', 'assistants', 'audio/voice_consents', 'audio/voices', 'batches', 'chatkit', 'compliance', 'containers'],
-  ...['content_provenance_checks', 'conversations', 'edits', 'evals', 'files', 'fine-tunes', 'fine_tuning', 'live'],
-  ...['organization', 'projects', 'realtime', 'safety', 'skills', 'threads', 'uploads', 'vaults', 'vector_stores'],
+  ...['content_provenance_checks', 'conversations', 'edits', 'evals', 'fine-tunes', 'fine_tuning', 'live'],
+  ...['organization', 'projects', 'realtime', 'safety', 'skills', 'threads', 'vaults', 'vector_stores'],
   ...['webhook_endpoints', 'webhook_event_types'],
   // Anthropic
   ...['complete', 'deployment_runs', 'deployments', 'dreams', 'environments', 'experimental', 'memory_stores', 'organizations'],
@@ -185,6 +188,8 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   if (liveSocket.test(path)) return { path, dialect: 'gemini', kind: 'not-offered' }
 
   if (isTaskPath(path)) return taskEndpoint(method, path)
+  const file = findFileCall(method, path, fileDialect(headers))
+  if (file) return fileEndpoint(method, path, file)
   const meant = meantBy(path)
   if (meant !== undefined) return { path, dialect: dialectOf(meant, headers), kind: 'unknown', meant }
   const kept = keptResponse.exec(path)
@@ -233,6 +238,16 @@ function taskEndpoint(method: string, path: string): Endpoint | WrongMethod {
   const { taskCall } = found
   if (!taskCall) return { wrongMethod: method, allowed: found.method, dialect }
   return { path, dialect, kind: 'task', taskCall, from: 'from' in taskCall ? taskCall.from : 'token' }
+}
+
+function fileDialect(headers: IncomingHttpHeaders): FileDialect {
+  if (isOfAnthropic(headers)) return 'anthropic'
+  return headers['x-goog-api-key'] === undefined ? 'openai' : 'gemini'
+}
+
+function fileEndpoint(method: string, path: string, found: NonNullable<ReturnType<typeof findFileCall>>): Endpoint | WrongMethod {
+  if ('allowed' in found) return { wrongMethod: method, allowed: found.allowed, dialect: found.dialect }
+  return { path, dialect: found.fileCall.dialect, kind: 'file', fileCall: found.fileCall }
 }
 
 const keptResponse =
@@ -306,6 +321,7 @@ export function relayLines(): string[] {
     'GET /v1/models/{model}',
     'GET /v1beta/models/{model}',
     ...taskLines,
+    ...fileLines,
     ...notOfferedNames.map((name) => `GET /v1/${name}/{id}`),
     ...[...socketEndpoints.keys()].map((path) => `WEBSOCKET ${path}`),
   ]

@@ -2,6 +2,7 @@ import { readJson } from '../../../base/lib/bytes/read-json.ts'
 import { AppError } from '../../../base/lib/failure.ts'
 import { callConfigured, type UpstreamAgents } from '../../../base/lib/net/http-client.ts'
 import { CallFailure } from '../../../base/lib/net/upstream-http/exchange.ts'
+import type { StreamedBody } from '../../../base/lib/net/upstream-http/request-head.ts'
 import type { Deadlines } from '../../../base/lib/time/timer-wheel.ts'
 import type { Core } from '../../../base/options/core.ts'
 import type { RunningChannel } from '../../channels/index/model-index.ts'
@@ -9,7 +10,7 @@ import { withHeaderOverrides } from '../../channels/request/override.ts'
 import type { Format } from '../../protocols/format.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
 import type { CallerHeaders, TokenExchange } from '../../providers/provider.ts'
-import { UpstreamFailure, withCleanFacts } from './failure.ts'
+import { serverStopping, UpstreamFailure, withCleanFacts } from './failure.ts'
 import { HttpExchange, type Receiver, type Target } from './http-exchange.ts'
 import { outgoingTo } from './request-target.ts'
 
@@ -31,14 +32,22 @@ export interface UpstreamCall {
   readonly query?: URLSearchParams
   readonly caller: CallerHeaders
   readonly body?: Buffer
+  /** A body that is sent as it arrives, in place of `body`. */
+  readonly streamed?: StreamedBody & { readonly contentType: string }
+  /** Further headers, of the call itself. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly accept?: string
   /** Limits until the first byte, between bytes, and for the whole call. */
   readonly timeoutMs: number
   readonly totalMs?: number
+  readonly answerBytesMax?: number
+  /** Gets the function that breaks the call off: a caller has left, for whom alone it is made. */
+  readonly onStart?: (breakOff: () => void) => void
 }
 
 export interface UpstreamAnswer {
   readonly contentType: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: Buffer
 }
 
@@ -51,7 +60,12 @@ export async function callUpstream(
   const target = await targetOf(app, channel, call)
   if (target instanceof UpstreamFailure) return withCleanFacts(target, channel)
   const answer = await new Promise<UpstreamAnswer | UpstreamFailure>((resolve) => {
-    new HttpExchange(app.deadlines, target, new WholeAnswer(resolve)).start()
+    const exchange = new HttpExchange(app.deadlines, target, new WholeAnswer(resolve))
+    exchange.start()
+    call.onStart?.(() => {
+      exchange.abort()
+      resolve(serverStopping())
+    })
   })
   return answer instanceof UpstreamFailure ? withCleanFacts(answer, channel) : answer
 }
@@ -62,7 +76,7 @@ export async function targetOf(
   channel: RunningChannel,
   call: UpstreamCall,
 ): Promise<Target | UpstreamFailure> {
-  const { method, accept = 'application/json', body = nothing, timeoutMs, totalMs = timeoutMs } = call
+  const { method, accept = 'application/json', body = nothing, streamed, timeoutMs, totalMs = timeoutMs, answerBytesMax } = call
   const address = await addressOf(app, channel, call)
   if (address instanceof UpstreamFailure) return address
   const { url, keyed } = address
@@ -71,6 +85,8 @@ export async function targetOf(
     {
       ...channel.provider.headers(keyed, call.format, call.caller),
       ...(body.length > 0 ? { 'content-type': 'application/json' } : {}),
+      ...(streamed ? { 'content-type': streamed.contentType } : {}),
+      ...call.headers,
       accept,
       'accept-encoding': 'identity',
       'user-agent': 'sluice',
@@ -87,8 +103,9 @@ export async function targetOf(
     url: signature.url ?? url,
     headers: { ...headers, ...signature.headers },
     body,
+    ...(streamed ? { streamed } : {}),
     framing: 'sse',
-    limits: { headersMs: timeoutMs, idleMs: timeoutMs, totalMs },
+    limits: { headersMs: timeoutMs, idleMs: timeoutMs, totalMs, ...(answerBytesMax ? { answerBytesMax } : {}) },
     statusCodeMapping: channel.statusCodeMapping,
   }
 }
@@ -119,14 +136,14 @@ const nothing = Buffer.alloc(0)
 class WholeAnswer implements Receiver {
   readonly #done: (answer: UpstreamAnswer | UpstreamFailure) => void
   readonly #chunks: Buffer[] = []
-  #contentType = ''
+  #headers: UpstreamAnswer['headers'] = {}
 
   constructor(done: (answer: UpstreamAnswer | UpstreamFailure) => void) {
     this.#done = done
   }
 
   begin(headers: Readonly<Record<string, string | string[] | undefined>>): void {
-    this.#contentType = String(headers['content-type'] ?? '')
+    this.#headers = headers
   }
 
   data(chunk: Buffer): void {
@@ -134,7 +151,8 @@ class WholeAnswer implements Receiver {
   }
 
   end(): void {
-    this.#done({ contentType: this.#contentType, body: Buffer.concat(this.#chunks) })
+    const contentType = String(this.#headers['content-type'] ?? '')
+    this.#done({ contentType, headers: this.#headers, body: Buffer.concat(this.#chunks) })
   }
 
   fail(failure: UpstreamFailure): void {

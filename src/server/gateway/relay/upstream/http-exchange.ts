@@ -5,6 +5,7 @@ import { type Framing, openFraming, type Unframe } from '../../../base/lib/bytes
 import { hasTooManyHeaders, replyHeadersMax } from '../../../base/lib/net/header-limits.ts'
 import { ConnectionClosed, type ReplyHandler, type RequestController } from '../../../base/lib/net/upstream-http/connection.ts'
 import type { UpstreamPool } from '../../../base/lib/net/upstream-http/pool.ts'
+import type { StreamedBody } from '../../../base/lib/net/upstream-http/request-head.ts'
 import type { Deadline, Deadlines } from '../../../base/lib/time/timer-wheel.ts'
 import { readGoogleDetails } from '../../protocols/gemini-generate/errors.ts'
 import { readOpenAiError } from '../../protocols/openai-chat/errors.ts'
@@ -42,6 +43,8 @@ export interface Limits {
   readonly headersMs: number
   readonly idleMs: number
   readonly totalMs: number
+  /** The largest answer; for JSON and events when absent. */
+  readonly answerBytesMax?: number
 }
 
 export interface Target {
@@ -53,6 +56,8 @@ export interface Target {
   readonly url: URL
   readonly headers: Record<string, string>
   readonly body: Buffer
+  /** A body that is sent as it arrives, in place of `body`. */
+  readonly streamed?: StreamedBody | undefined
   readonly framing: Framing
   readonly limits: Limits
   readonly statusCodeMapping: ReadonlyMap<number, number>
@@ -112,12 +117,21 @@ export class HttpExchange implements Running, ReplyHandler {
   }
 
   start(): void {
-    const { pool, method = 'POST', url, headers, body } = this.#target
+    const { pool, method = 'POST', url, headers, body, streamed } = this.#target
     const path = url.pathname + url.search
+    const sent = streamed ? { ...streamed, pieces: this.#watched(streamed.pieces) } : method === 'POST' ? body : null
     try {
-      pool.dispatch({ origin: url.origin, path, method, headers, body: method === 'POST' ? body : null }, this)
+      pool.dispatch({ origin: url.origin, path, method, headers, body: sent }, this)
     } catch (cause) {
       this.#finish(new UpstreamFailure('unreachable', { cause }))
+    }
+  }
+
+  /** The pieces of a body. While they move, the exchange is not silent. */
+  async *#watched(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      if (!this.#isOver) this.#deadlines.refresh(this.#silence, this.#target.limits.headersMs)
+      yield piece
     }
   }
 
@@ -210,7 +224,10 @@ export class HttpExchange implements Running, ReplyHandler {
     if (this.#isOver) return
     this.#bytes += chunk.length
     this.#tape?.add(chunk)
-    if (this.#bytes > answerBytesMax || this.#bytes > unpackedFreeBytes + this.#packedBytes * unpackingMax) {
+    if (
+      this.#bytes > (this.#target.limits.answerBytesMax ?? answerBytesMax) ||
+      this.#bytes > unpackedFreeBytes + this.#packedBytes * unpackingMax
+    ) {
       this.#finish(new UpstreamFailure('too-large'))
       return
     }

@@ -1,6 +1,7 @@
 import type { OnReadOpts, Socket } from 'node:net'
+import { lastChunk } from '../../bytes/chunked.ts'
 import { type ReplyHeaders, type ReplyListener, ReplyParser } from './reply-parser.ts'
-import { type RequestOptions, writeRequestHead } from './request-head.ts'
+import { isStreamed, type RequestOptions, type StreamedBody, writeRequestHead } from './request-head.ts'
 
 /**
  * The connection ended before its reply was complete. `isSafeToRepeat`: the upstream had closed the idle connection before it could have
@@ -110,6 +111,8 @@ export class UpstreamConnection implements ReplyListener {
   #requests = 0
   #sentMs = 0
   #hasReply = false
+  /** The request has a body that is sent piece by piece, and the part of it that is not sent yet. */
+  #streaming: 'no' | 'sending' | 'sent' = 'no'
   #idleSinceMs = performance.now()
   #idleMs = idleMsMax
   #error: unknown
@@ -133,8 +136,10 @@ export class UpstreamConnection implements ReplyListener {
 
   /** Sends a request on the idle connection. Throws a `TypeError` for a request that cannot be written. */
   send(options: RequestOptions, handler: ReplyHandler): void {
-    const body = bodyOf(options.body)
-    const head = writeRequestHead(this.#origin, options, body.length)
+    const { body } = options
+    const streamed = isStreamed(body) ? body : undefined
+    const whole = isStreamed(body) ? nothing : bodyOf(body)
+    const head = writeRequestHead(this.#origin, options, streamed ? streamed.length : whole.length)
     const request = new RunningRequest(this, handler)
     handler.onRequestStart(request)
     if (request.reason) {
@@ -147,7 +152,9 @@ export class UpstreamConnection implements ReplyListener {
     this.#parser.reset()
     this.#requests++
     this.#sentMs = performance.now()
-    this.#write(head, body)
+    this.#streaming = streamed ? 'sending' : 'no'
+    if (streamed) void this.#stream(request, head, streamed)
+    else this.#write(head, whole)
   }
 
   /** Closes the connection. A running request gets an error. */
@@ -178,12 +185,47 @@ export class UpstreamConnection implements ReplyListener {
     this.#running = undefined
     if (request?.isPaused) this.#socket.resume()
     // When the reply came before the whole request was read, a part of the request may still be on its way.
-    if (this.#parser.keepsAlive && this.#socket.writableLength === 0 && !this.#socket.destroyed) {
+    if (this.#isSent && this.#parser.keepsAlive && !this.#socket.destroyed) {
       this.#idleSinceMs = performance.now()
       this.#idleMs = Math.min(idleMsMax, this.#parser.idleMsMax - idleMarginMs)
       this.#owner.idle(this)
     } else this.#socket.destroy()
     if (request) request.handler.onResponseEnd(request)
+  }
+
+  get #isSent(): boolean {
+    return this.#streaming !== 'sending' && this.#socket.writableLength === 0
+  }
+
+  /** Sends a body as it arrives. After an early reply nothing more of it is read. */
+  async #stream(request: RunningRequest, head: string, { pieces, length }: StreamedBody): Promise<void> {
+    this.#socket.write(head, 'latin1')
+    let sent = 0
+    try {
+      for await (const piece of pieces) {
+        if (this.#running !== request) return
+        if (piece.length === 0) continue
+        sent += piece.length
+        if (length !== undefined && sent > length) throw new RangeError('The body is longer than its announced length')
+        if (!this.#writePiece(piece, length === undefined)) await drained(this.#socket)
+      }
+      if (this.#running !== request) return
+      if (length !== undefined && sent < length) throw new RangeError('The body is shorter than its announced length')
+      if (length === undefined) this.#socket.write(lastChunk, 'latin1')
+      this.#streaming = 'sent'
+    } catch (error) {
+      if (this.#running === request) this.#fail(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #writePiece(piece: Buffer, inChunks: boolean): boolean {
+    if (!inChunks) return this.#socket.write(piece)
+    this.#socket.cork()
+    this.#socket.write(`${piece.length.toString(16)}\r\n`, 'latin1')
+    this.#socket.write(piece)
+    const hasRoom = this.#socket.write('\r\n', 'latin1')
+    this.#socket.uncork()
+    return hasRoom
   }
 
   #write(head: string, body: Buffer): void {
@@ -223,7 +265,8 @@ export class UpstreamConnection implements ReplyListener {
   }
 
   #cut(): Error {
-    const isUnread = this.#requests > 1 && !this.#hasReply && performance.now() - this.#sentMs <= unreadWithinMs
+    const isUnread =
+      this.#streaming === 'no' && this.#requests > 1 && !this.#hasReply && performance.now() - this.#sentMs <= unreadWithinMs
     return new ConnectionClosed(isUnread, this.#error)
   }
 
@@ -236,7 +279,21 @@ export class UpstreamConnection implements ReplyListener {
   }
 }
 
-function bodyOf(body: RequestOptions['body']): Buffer {
+/** Resolves when the socket has room again, or is closed. */
+function drained(socket: Socket): Promise<void> {
+  if (socket.destroyed) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      socket.off('drain', done)
+      socket.off('close', done)
+      resolve()
+    }
+    socket.on('drain', done)
+    socket.on('close', done)
+  })
+}
+
+function bodyOf(body: Buffer | string | null | undefined): Buffer {
   if (body === null || body === undefined) return nothing
   return typeof body === 'string' ? Buffer.from(body) : body
 }

@@ -4,7 +4,19 @@ export interface RequestOptions {
   readonly method: string
   readonly path: string
   readonly headers?: Readonly<Record<string, string | undefined>>
-  readonly body?: Buffer | string | null
+  readonly body?: Buffer | string | StreamedBody | null
+}
+
+/** A body that is sent piece by piece as it becomes available, no faster than the upstream reads it. It cannot be sent again. */
+export interface StreamedBody {
+  /** An error that it throws closes the connection, before the upstream has a whole request, and is the error of the request. */
+  readonly pieces: AsyncIterable<Buffer>
+  /** In bytes; undefined when it is not known before: then it is sent in chunks. */
+  readonly length: number | undefined
+}
+
+export function isStreamed(body: RequestOptions['body']): body is StreamedBody {
+  return typeof body === 'object' && body !== null && 'pieces' in body
 }
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -34,15 +46,16 @@ const fieldsOf = new WeakMap<object, Fields>()
 
 /**
  * The head of a request to an origin as Latin-1 text. Throws a `TypeError` for a path, a name or a value that could not be sent as it is: a line break
- * in a header would begin another request.
+ * in a header would begin another request. Without `bodyBytes` the body is sent in chunks.
  */
-export function writeRequestHead(origin: URL, { path, method, headers }: RequestOptions, bodyBytes: number): string {
+export function writeRequestHead(origin: URL, { path, method, headers }: RequestOptions, bodyBytes: number | undefined): string {
   if (!target.test(path)) throw new TypeError('The path of the request has characters that must be escaped')
   const { host = origin.host, lines } = readFields(headers ?? none)
-  const length = method === 'GET' ? '' : `content-length: ${bodyBytes}\r\n`
+  const length = method === 'GET' ? '' : bodyBytes === undefined ? chunked : `content-length: ${bodyBytes}\r\n`
   return `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}${length}\r\n`
 }
 
+const chunked = 'transfer-encoding: chunked\r\n'
 const none = Object.freeze({})
 
 function readFields(headers: Readonly<Record<string, string | undefined>>): Fields {
