@@ -675,7 +675,7 @@ interface OwnResponseEventsTable {
   expires_at: number
 }
 
-/** Requests with an `Idempotency-Key`. Read and written by `relay/idempotency`. */
+/** Requests with an `Idempotency-Key`. Read and written by `relay/replies`. */
 interface IdempotentRequestsTable {
   user_id: number
   /** 0 for the playground. */
