@@ -107,15 +107,16 @@ it.each(
     { language: 'en', scheme: 'light', width: 1440, height: 900 },
   ] as const),
 )('in $language, $scheme, at $width, a model decides questions about an input, with probabilities and cost', async (look) => {
-  const content = JSON.stringify({ q1: [0.75], q2: [3, 1] })
-  stage.upstream.program(decider, {
-    contentType: 'application/json',
-    bytes: JSON.stringify({
-      ...{ id: 'c', object: 'chat.completion', created: 1, model: decider },
-      choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
-      usage: { prompt_tokens: 200, completion_tokens: 20, total_tokens: 220 },
-    }),
-  })
+  const answerWith = (message: { content: string | null; refusal?: string }) =>
+    stage.upstream.program(decider, {
+      contentType: 'application/json',
+      bytes: JSON.stringify({
+        ...{ id: 'c', object: 'chat.completion', created: 1, model: decider },
+        choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 200, completion_tokens: 20, total_tokens: 220 },
+      }),
+    })
+  answerWith({ content: JSON.stringify({ q1: [0.75], q2: [3, 1], q3: [1, 3] }) })
   const { page, problems } = await stage.open('root', look)
   const say = words[look.language]
   await go(page, '/playground?mode=decisions')
@@ -130,14 +131,25 @@ it.each(
   await page.getByRole('combobox', { name: say.kind }).nth(1).click()
   await page.getByRole('option', { name: say.choice }).click()
   await page.getByRole('textbox', { name: say.options }).fill('bill: money\nother')
+  await page.getByRole('button', { name: say.questionAdd }).click()
+  await question.nth(2).fill('Anger 3')
+  await page.getByRole('combobox', { name: say.kind }).nth(2).click()
+  await page.getByRole('option', { name: say.score }).click()
+  await page.getByRole('textbox', { name: say.levels }).fill('calm\nangry')
   await page.getByRole('button', { name: say.send, exact: true }).click()
 
   const decision = page.getByRole('article', { name: decider })
   await decision.getByText(say.cost).waitFor()
-  for (const fact of [say.chosen, say.confidence, say.written, '25%']) await decision.getByText(fact).first().waitFor()
-  await expectFit(page, look.language, [complaint, 'Urgent 1', 'Topic 2', 'bill', 'other', 'money'])
+  for (const fact of [say.chosen, say.scored, say.confidence, say.written, '25%'])
+    await decision.getByText(fact).first().waitFor()
+  await expectFit(page, look.language, [complaint, 'Urgent 1', 'Topic 2', 'Anger 3', 'bill', 'other', 'money', 'calm', 'angry'])
   const sent = JSON.stringify(stage.upstream.journal.findLast(({ model }) => model === decider)?.json)
-  for (const text of [complaint, 'Urgent 1', 'bill', 'money']) expect(sent).toContain(text)
+  for (const text of [complaint, 'Urgent 1', 'bill', 'money', 'angry']) expect(sent).toContain(text)
+
+  answerWith({ content: null, refusal: 'I cannot judge people' })
+  await page.getByRole('button', { name: say.send, exact: true }).click()
+  await decision.getByText(say.declined).first().waitFor()
+  expect(await decision.getByText(say.declined).count()).toBe(3)
   expect(problems).toEqual([])
 })
 
@@ -322,6 +334,10 @@ const words = inBothLanguages({
   options: ['选项', 'Options'],
   send: ['发送', 'Send'],
   chosen: [/选择：bill/, /Choice: bill/],
+  score: ['在等级上评分', 'A score on a scale'],
+  levels: ['等级', 'Levels'],
+  declined: ['模型拒绝回答此问题', 'The model declined this question'],
+  scored: [/得分 0\.75/, /Score 0\.75/],
   confidence: [/置信度 75%/, /Confidence 75%/],
   written: [/概率由模型自己写出/, /has written the probabilities itself/],
 })
