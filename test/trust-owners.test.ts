@@ -99,6 +99,7 @@ anyDatabase('a server', (_fresh, kind) => {
       view: (view.json.data as { id: number }).id,
       passkey: (await db.insertInto('passkeys').values(passkey).returning('id').executeTakeFirstOrThrow()).id,
       session: session?.id ?? 0,
+      organisation: ((await admin.call('POST /api/organisation/', { name: canary })).json.data as { id: number }).id,
       response: (JSON.parse(answer.text) as { id: string }).id,
       interaction: (JSON.parse(interaction.text) as { id: string }).id,
     }
@@ -127,10 +128,10 @@ anyDatabase('a server', (_fresh, kind) => {
   }
 
   it('[T050] answers for a resource of another user exactly as for one that does not exist', async () => {
-    const { token, budget, view, passkey, session, response, interaction } = await oneOfEverything(ada)
+    const { token, budget, view, passkey, session, organisation, response, interaction } = await oneOfEverything(ada)
     const canary = canaryOf(ada)
     const before = await everything(ada)
-    const inConsole: Readonly<Record<string, readonly Attempt[]>> = {
+    const inConsole: Record<string, readonly Attempt[]> = {
       'GET /api/token/:id': [[(id) => [`GET /api/token/${id}`], token]],
       'DELETE /api/token/:id': [[(id) => [`DELETE /api/token/${id}`], token]],
       'PUT /api/token/:id/recording': [
@@ -138,6 +139,7 @@ anyDatabase('a server', (_fresh, kind) => {
         [(id) => [`PUT /api/token/${id}/recording`, { until: 0 }], token],
       ],
       'POST /api/token/:id/key': [[(id) => [`POST /api/token/${id}/key`], token]],
+      'POST /api/token/:id/move': [[(id) => [`POST /api/token/${id}/move`, { member_id: 0, team_id: 0 }], token]],
       'DELETE /api/user/sessions/:id': [[(id) => [`DELETE /api/user/sessions/${id}`], session]],
       'PUT /api/user/self/views/:id': [[(id) => [`PUT /api/user/self/views/${id}`, { name: 'stolen' }], view]],
       'DELETE /api/user/self/views/:id': [[(id) => [`DELETE /api/user/self/views/${id}`], view]],
@@ -155,6 +157,17 @@ anyDatabase('a server', (_fresh, kind) => {
       ],
     }
     const own = Object.entries(allRoutes as Routes).filter(([line, { access }]) => access === 'user' && line.includes('/:id'))
+    // Who calls for an organisation is asked before what is sent.
+    for (const [line] of own.filter(([each]) => each.includes(' /api/organisation/:id')))
+      inConsole[line] = [
+        [
+          (id) => {
+            const asked = line.replace(':id', String(id)).replaceAll(/:\w+/g, '1')
+            return line.startsWith('GET ') ? [asked] : [asked, {}]
+          },
+          organisation,
+        ],
+      ]
     expect(own.map(([line]) => line).filter((line) => !(line in inConsole))).toEqual([])
     for (const [attempt, id] of Object.values(inConsole).flat()) {
       const [theirs, nobodys] = [await eve.call(...attempt(id)), await eve.call(...attempt(987_654))]
