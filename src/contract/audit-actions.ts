@@ -109,6 +109,7 @@ export const auditActions: Readonly<Record<string, Text>> = {
   'user.sign-out': { zh: '退出了{target}的全部会话', en: 'Signed out {target} everywhere' },
   'user.unlock': { zh: '解除了{target}的登录锁定', en: 'Unlocked the login of {target}' },
   'user.root-password': { zh: '重置了{target}的密码', en: 'Reset the password of {target}' },
+  'video.export': { zh: '导出了视频', en: 'Exported videos' },
 }
 
 /** Kinds of targets, as in `user:7`. */

@@ -37,6 +37,7 @@ export const pages = [
   '/log',
   '/midjourney',
   '/task',
+  '/video',
   '/alerts',
   '/quality',
   '/quality/$id',

@@ -31,7 +31,7 @@ describe('the table of screens', () => {
     expect(shown.map(({ path }) => path)).toEqual([
       ...['/overview', '/playground', '/channel', '/chat', '/token', '/budgets', '/connect', '/detail'],
       ...['/redemption', '/order', '/topup', '/user'],
-      ...['/log', '/midjourney', '/task'],
+      ...['/log', '/midjourney', '/task', '/video'],
       ...['/alerts', '/quality', '/incident', '/setting'],
     ])
   })

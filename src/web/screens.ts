@@ -12,6 +12,7 @@ import {
   IconMessage2Share,
   IconMessageCircle,
   IconMessages,
+  IconMovie,
   IconMusic,
   IconPhoto,
   IconPlugConnected,
@@ -243,6 +244,14 @@ export const screens: readonly Screen[] = [
     icon: IconMusic,
     nav: { group: 'records', flag: (status) => status.enable_task },
     load: () => import('./screens/tasks/music.tsx'),
+  },
+  {
+    path: '/video',
+    access: 'user',
+    label: { zh: '视频', en: 'Videos' },
+    icon: IconMovie,
+    nav: { group: 'records', flag: (status) => status.enable_task },
+    load: () => import('./screens/tasks/videos.tsx'),
   },
   {
     path: '/alerts',

@@ -182,6 +182,8 @@ const addresses = {
     /api/organisation/:id/transfer/accept       POST
     /api/task/self                              GET
     /api/task/self/export.csv                   GET
+    /api/video/self                             GET
+    /api/video/self/export.csv                  GET
     /api/recording/self                         GET
     /api/recording/self/:request_id             GET
     /api/token/                                 GET POST PUT
@@ -336,6 +338,8 @@ const addresses = {
     /api/system/update                          GET
     /api/task/                                  GET
     /api/task/export.csv                        GET
+    /api/video/                                 GET
+    /api/video/export.csv                       GET
     /api/topup/                                 GET
     /api/topup/export.csv                       GET
     /api/user/                                  GET POST PUT

@@ -21,7 +21,19 @@ const aboveRowsMax = 125
 /** Tabs stand between the head and such a list. */
 const belowTabsMax = 165
 
-const lists = ['/channel', '/token', '/user', '/log', '/redemption', '/order', '/midjourney', '/task', '/budgets', '/quality']
+const lists = [
+  '/channel',
+  '/token',
+  '/user',
+  '/log',
+  '/redemption',
+  '/order',
+  '/midjourney',
+  '/task',
+  '/video',
+  '/budgets',
+  '/quality',
+]
 const belowTabs = ['/alerts', '/alerts?tab=history', '/topup?tab=statement', '/topup?tab=orders']
 
 const phones = looks([

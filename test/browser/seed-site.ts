@@ -202,4 +202,29 @@ async function addTasks({ app: { db, now } }: TestServer): Promise<void> {
       { ...song, task_id: 'e5f6a7b8', action: 'LYRICS', status: 'IN_PROGRESS', progress: '30%' },
     ])
     .execute()
+  const clip = (more: object) => JSON.stringify({ seconds: 8, resolution: '720p', sound: true, pieces: 1, size: '', ...more })
+  const film = {
+    user_id: 1,
+    channel_id: 1,
+    action: 'TEXT',
+    model: 'veo-3.1-generate-preview',
+    prompt: '雾中的灯塔',
+    quota: 1_600_000,
+  }
+  await db
+    .insertInto('videos')
+    .values([
+      {
+        ...film,
+        ...{ public_id: 'video_a1', clip: clip({}), status: 'SUCCESS', progress: '100%', delivered: 1 },
+        ...{ submit_time: at - 120, finish_time: at - 30 },
+      },
+      { ...film, public_id: 'video_b2', clip: clip({ pieces: 2 }), status: 'IN_PROGRESS', progress: '40%', submit_time: at - 60 },
+      {
+        ...film,
+        ...{ public_id: 'video_c3', clip: clip({ resolution: '4k' }), status: 'FAILURE', progress: '100%' },
+        ...{ submit_time: at - 300, finish_time: at - 200, fail_reason: 'blocked by the filter of the vendor' },
+      },
+    ])
+    .execute()
 }

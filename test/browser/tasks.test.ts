@@ -45,6 +45,23 @@ beforeAll(async () => {
   await set(ids.running, { status: 'IN_PROGRESS', progress: '47%' })
   const song = { status: 'SUCCESS', progress: '100%', finish_time: Math.floor(now / 1000) + 30, data: JSON.stringify([sea]) }
   await db.updateTable('tasks').set(song).execute()
+  const seconds = Math.floor(now / 1000)
+  const sold = { seconds: 8, resolution: '720p', sound: true, pieces: 2, size: '' }
+  const film = { user_id: 1, channel_id: 1, action: 'TEXT', model: 'veo-3.1', prompt: 'a sluice', clip: JSON.stringify(sold) }
+  const files = [{ url: `${peer.url}/clip.mp4` }, { url: `${peer.url}/clip.mp4` }]
+  const place = { table: 'videos', column: 'files_sealed', row: 'video_done' }
+  await db
+    .insertInto('videos')
+    .values([
+      {
+        ...film,
+        ...{ public_id: 'video_done', status: 'SUCCESS', progress: '100%', delivered: 2, quota: 500_000, submit_time: seconds },
+        ...{ finish_time: seconds + 40, files_sealed: server.app.secrets.seal(JSON.stringify(files), place) },
+      },
+      { ...film, public_id: 'video_failed', status: 'FAILURE', progress: '100%', fail_reason: failReason, submit_time: seconds },
+      { ...film, public_id: 'video_runs', status: 'IN_PROGRESS', progress: '40%', submit_time: seconds },
+    ])
+    .execute()
   peer.program = ({ path }) => (path.endsWith('.png') ? { bytes: png } : undefined)
 })
 afterAll(async () => {
@@ -68,6 +85,11 @@ const words = inBothLanguages({
   play: ['播放', 'Play'],
   video: ['视频', 'Video'],
   lyrics: ['歌词', 'Lyrics'],
+  noVideos: ['还没有视频', 'No videos yet'],
+  watch: ['播放 video_done', 'Play video_done'],
+  ordered: ['8 秒 · 720p · 有声 × 2', '8 s · 720p · with sound × 2'],
+  lost: ['视频无法加载', 'The clip could not be loaded'],
+  download: ['下载', 'Download'],
 })
 
 it.each(
@@ -138,11 +160,45 @@ it.each(
   },
 )
 
+it.each(
+  looks([
+    { language: 'zh', scheme: 'dark' },
+    { language: 'en', scheme: 'light' },
+  ] as const),
+)('in $language videos are listed with what was ordered, and their clips open with their download', async (look) => {
+  const { language } = look
+  const { page, problems } = await stage.open('root', look)
+  const say = words[language]
+  await go(page, '/video')
+  const row = (id: string) => page.getByRole('row', { name: id })
+  await row('video_done').getByText(say.ordered).waitFor()
+  await row('video_runs').getByText('40%').waitFor()
+  await expectFit(page, language, [failReason, 'a sluice', 'Prompt'])
+  expect(await row('video_failed').getByRole('button', { name: say.watch }).count()).toBe(0)
+  await row('video_done').getByRole('button', { name: say.watch }).click()
+  const dialog = page.getByRole('dialog')
+  const load = dialog.getByRole('link', { name: say.download })
+  await load.first().waitFor()
+  expect(await load.count()).toBe(2)
+  const path = /^\/v1\/videos\/video_done\/content\?key=\w+\.\w+/
+  expect(await load.first().getAttribute('href')).toMatch(path)
+  expect(await load.first().getAttribute('download')).toBe('video_done-1.mp4')
+  // The picture that the upstream serves is no clip.
+  await dialog.getByText(say.lost).first().waitFor()
+  await expectFit(page, language, ['a sluice', 'Prompt'])
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(problems.filter((problem) => !problem.includes('/content'))).toEqual([])
+})
+
 it('a user sees no rows of others, and neither the channel nor the submission', async () => {
   const { page, problems } = await stage.open('user', { language: 'en' })
   await go(page, '/midjourney')
   await page.getByText(words.en.empty).waitFor()
   expect(await page.getByText(words.en.off).count()).toBe(0)
+  await expectFit(page, 'en')
+  await go(page, '/video')
+  await page.getByText(words.en.noVideos).waitFor()
   await expectFit(page, 'en')
   expect(problems).toEqual([])
 })

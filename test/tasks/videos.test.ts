@@ -1,6 +1,7 @@
 import OpenAI, { toFile } from 'openai'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Budget } from '../../src/contract/entities/budget.ts'
+import type { Video } from '../../src/contract/entities/task.ts'
 import { pollTasks } from '../../src/server/gateway/tasks/poll.ts'
 import { verifyCredits } from '../../src/server/money/ledger/verify-credits.ts'
 import { startServer, type TestServer } from '../helpers/app.ts'
@@ -190,6 +191,35 @@ describe.each(['sqlite', 'postgres'] as const)('videos (%s)', (kind: DatabaseKin
     await poll()
     expect(await spent()).toBe(before + 6 * usd + 3 * 8 * 0.4 * usd)
     await server.call(`DELETE /api/budget/${budgetId}`)
+  })
+
+  it('lists them with what was ordered, paid and refunded, and with links to their clips, until their owner deletes them', async () => {
+    const id = await order({ model: 'doubao-seedance-2-5', seconds: 10, size: '1920x1080' })
+    peer.tell(peer.last(), { state: 'done', seconds: 6 })
+    await poll()
+    const failed = await order({ model: 'viduq2', seconds: 4 })
+    peer.tell(peer.last(), { state: 'failed', reason: 'blocked' })
+    await poll()
+    const [own] = await server.call<Video[]>(`GET /api/video/self?video_id=${id}`)
+    expect(own).toMatchObject({
+      ...{ video_id: id, channel_id: 0, username: '', action: 'TEXT', model: 'doubao-seedance-2-5', status: 'SUCCESS' },
+      ...{ seconds: 10, resolution: '1080p', sound: null, pieces: 1, quota: 3 * usd, refund: 2 * usd },
+      ...{ has_ranges: true, deleted: false },
+    })
+    expect((await ask(`GET ${own?.clips[0]}`, undefined, {})).bytes.equals(clipBytes)).toBe(true)
+    const all = await server.call<Video[]>('GET /api/video/?status=failure&username=root')
+    expect(all[0]).toMatchObject({ video_id: failed, username: 'root', quota: 0, refund: 0.4 * usd, clips: [] })
+    expect(all[0]?.channel_id).toBeGreaterThan(0)
+    const csv = async (line: string) => (await (await server.raw(`GET /api/video/${line}`)).text()).split('\r\n')
+    const [head = '', row = ''] = await csv(`self/export.csv?video_id=${id}`)
+    expect(head).toContain('seconds,resolution,sound,pieces,delivered,quota,refund,prompt,fail_reason')
+    expect(row).toContain(`,10,1080p,,1,1,${3 * usd},${2 * usd},a sluice,`)
+    expect(await csv(`export.csv?video_id=${failed}`)).toHaveLength(3)
+    const stranger = await member(server, `other-${kind.slice(0, 6)}`)
+    expect((await stranger.call('GET /api/video/self')).json.data).toEqual([])
+    await ask(`DELETE /v1/videos/${id}`)
+    expect(await server.call(`GET /api/video/self?video_id=${id}`)).toEqual([])
+    expect(await server.call(`GET /api/video/?video_id=${id}`)).toMatchObject([{ deleted: true, clips: [], prompt: '' }])
   })
 
   it('prices by resolution and sound, and sends what it sold, whatever else the request says', async () => {

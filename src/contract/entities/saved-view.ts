@@ -12,6 +12,7 @@ const viewedLists = [
   'orders',
   'drawings',
   'tasks',
+  'videos',
   'statement',
   'audit',
   'quality-checks',

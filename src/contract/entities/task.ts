@@ -54,6 +54,44 @@ export const task = z.object({
 })
 export type Task = z.output<typeof task>
 
+/** An order of clips, as lists show it. Times in unix seconds. `channel_id` is 0 and `username` '' for its owner. */
+export const video = z.object({
+  id: z.int(),
+  /** The id that callers see: `video_…`. */
+  video_id: z.string(),
+  user_id: z.int(),
+  username: z.string(),
+  channel_id: z.int(),
+  /** How it is made: a key of `videoActionLabels`. */
+  action: z.string(),
+  model: z.string(),
+  prompt: z.string(),
+  /** Length of one clip, as ordered. */
+  seconds: z.number(),
+  /** `720p`; '' where it is left to the vendor. */
+  resolution: z.string(),
+  /** Null where it is left to the vendor. */
+  sound: z.boolean().nullable(),
+  /** Number of clips, as ordered. */
+  pieces: z.int(),
+  status: z.string(),
+  progress: z.string(),
+  fail_reason: z.string(),
+  submit_time: z.int(),
+  finish_time: z.int(),
+  /** Units that its owner has paid, without those of the refund. */
+  quota: z.int(),
+  /** Units that were refunded, because it failed or less was delivered than ordered. */
+  refund: z.int(),
+  /** Paths of its clips on this site, which need no token; none before it has succeeded, and after it was deleted. */
+  clips: z.array(z.string()),
+  /** Whether a part of a clip can be loaded without the rest. */
+  has_ranges: z.boolean(),
+  /** Deleted by its owner, who does not see it any more. */
+  deleted: z.boolean(),
+})
+export type Video = z.output<typeof video>
+
 /** The sort key of task lists: the order of submission. */
 export const taskSorts = ['id'] as const
 
@@ -84,6 +122,12 @@ export const drawingActionLabels: Readonly<Record<string, Label>> = {
 export const musicActionLabels: Readonly<Record<string, Label>> = {
   MUSIC: { label: { zh: '生成音乐', en: 'Music' }, color: 'gray' },
   LYRICS: { label: { zh: '生成歌词', en: 'Lyrics' }, color: 'pink' },
+}
+
+export const videoActionLabels: Readonly<Record<string, Label>> = {
+  TEXT: { label: { zh: '文生视频', en: 'From text' }, color: 'blue' },
+  IMAGE: { label: { zh: '图生视频', en: 'From an image' }, color: 'violet' },
+  REFERENCE: { label: { zh: '参考生视频', en: 'From references' }, color: 'teal' },
 }
 
 /** The upstream's code for the order of a drawing. */

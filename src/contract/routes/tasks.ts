@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { drawing, task, taskSorts } from '../entities/task.ts'
+import { drawing, task, taskSorts, video } from '../entities/task.ts'
 import { arrayOrPage, queryInt, querySort, queryText, zeroBasedPage } from '../envelope.ts'
 import { routes } from '../route.ts'
 
@@ -8,10 +8,12 @@ const paging = { ...zeroBasedPage, before: queryInt.optional(), sort: querySort(
 const filters = { start_timestamp: queryInt, end_timestamp: queryInt, action: queryText, status: queryText }
 const ownDrawings = z.object({ ...filters, mj_id: queryText })
 const ownTasks = z.object({ ...filters, platform: queryText, task_id: queryText })
+const ownVideos = z.object({ ...filters, video_id: queryText })
 const ofEverybody = { channel_id: queryInt, username: queryText }
 const zone = { time_zone: queryText }
 const drawingsFile = { type: 'text/csv', fileName: 'drawings.csv' } as const
 const tasksFile = { type: 'text/csv', fileName: 'tasks.csv' } as const
+const videosFile = { type: 'text/csv', fileName: 'videos.csv' } as const
 
 export const taskRoutes = routes({
   'GET /api/mj/': {
@@ -37,6 +39,18 @@ export const taskRoutes = routes({
     summary: 'List own music tasks, newest first by default; times are in seconds',
     query: ownTasks.extend(paging),
     reply: arrayOrPage(task),
+  },
+  'GET /api/video/': {
+    access: 'admin',
+    summary: 'List videos of all users, newest first by default; times are in seconds',
+    query: ownVideos.extend({ ...ofEverybody, ...paging }),
+    reply: arrayOrPage(video),
+  },
+  'GET /api/video/self': {
+    access: 'user',
+    summary: 'List own videos that are not deleted, newest first by default; times are in seconds',
+    query: ownVideos.extend(paging),
+    reply: arrayOrPage(video),
   },
   'GET /api/mj/export.csv': {
     access: 'admin',
@@ -65,5 +79,19 @@ export const taskRoutes = routes({
     query: ownTasks.extend(zone),
     reply: z.string(),
     text: tasksFile,
+  },
+  'GET /api/video/export.csv': {
+    access: 'admin',
+    summary: 'Export matching videos as CSV, newest first, with times of the given zone; recorded in the audit log',
+    query: ownVideos.extend({ ...ofEverybody, ...zone }),
+    reply: z.string(),
+    text: videosFile,
+  },
+  'GET /api/video/self/export.csv': {
+    access: 'user',
+    summary: 'Export matching own videos as CSV, newest first, with times of the given zone',
+    query: ownVideos.extend(zone),
+    reply: z.string(),
+    text: videosFile,
   },
 })

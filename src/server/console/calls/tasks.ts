@@ -2,18 +2,18 @@ import type { Handlers } from '../../../contract/route.ts'
 import type { taskRoutes } from '../../../contract/routes/tasks.ts'
 import { zeroBased } from '../../base/db/page.ts'
 import { recordExport } from '../../base/options/record-export.ts'
-import { exportDrawings, exportTasks } from '../../gateway/tasks/export.ts'
-import { forOwner, listDrawings, listTasks } from '../../gateway/tasks/lists.ts'
+import { exportDrawings, exportTasks, exportVideos } from '../../gateway/tasks/export.ts'
+import { forOwner, listDrawings, listTasks, listVideos } from '../../gateway/tasks/lists.ts'
 import { type Context, listed, requireCaller } from './context.ts'
 
 export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
   async 'GET /api/mj/'(context, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
-    const asked = { filter: { ...filter, upstreamId: mj_id }, page: zeroBased(p, page_size), sort }
+    const asked = { filter: { ...filter, shownId: mj_id }, page: zeroBased(p, page_size), sort }
     return listed(context, await listDrawings(context.app, asked), { isPaged: paged, page: p, size: page_size })
   },
 
   async 'GET /api/mj/self'(context, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
-    const own = { ...filter, ...ofCaller(context), upstreamId: mj_id }
+    const own = { ...filter, ...ofCaller(context), shownId: mj_id }
     const { items, total } = await listDrawings(context.app, { filter: own, page: zeroBased(p, page_size), sort })
     return listed(context, { items: forOwner(items), total }, { isPaged: paged, page: p, size: page_size })
   },
@@ -24,19 +24,19 @@ export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
       target: 'drawings',
       asked: { mj_id, ...filter },
     })
-    return exportDrawings(context.app, { filter: { ...filter, upstreamId: mj_id }, timeZone })
+    return exportDrawings(context.app, { filter: { ...filter, shownId: mj_id }, timeZone })
   },
 
   'GET /api/mj/self/export.csv': (context, { query: { time_zone: timeZone, mj_id, ...filter } }) =>
-    exportDrawings(context.app, { filter: { ...filter, ...ofCaller(context), upstreamId: mj_id }, timeZone }),
+    exportDrawings(context.app, { filter: { ...filter, ...ofCaller(context), shownId: mj_id }, timeZone }),
 
   async 'GET /api/task/'(context, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
-    const asked = { filter: { ...filter, upstreamId: task_id }, page: zeroBased(p, page_size), sort }
+    const asked = { filter: { ...filter, shownId: task_id }, page: zeroBased(p, page_size), sort }
     return listed(context, await listTasks(context.app, asked), { isPaged: paged, page: p, size: page_size })
   },
 
   async 'GET /api/task/self'(context, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
-    const own = { ...filter, ...ofCaller(context), upstreamId: task_id }
+    const own = { ...filter, ...ofCaller(context), shownId: task_id }
     const { items, total } = await listTasks(context.app, { filter: own, page: zeroBased(p, page_size), sort })
     return listed(context, { items: forOwner(items), total }, { isPaged: paged, page: p, size: page_size })
   },
@@ -47,11 +47,34 @@ export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
       target: 'tasks',
       asked: { task_id, ...filter },
     })
-    return exportTasks(context.app, { filter: { ...filter, upstreamId: task_id }, timeZone })
+    return exportTasks(context.app, { filter: { ...filter, shownId: task_id }, timeZone })
   },
 
   'GET /api/task/self/export.csv': (context, { query: { time_zone: timeZone, task_id, ...filter } }) =>
-    exportTasks(context.app, { filter: { ...filter, ...ofCaller(context), upstreamId: task_id }, timeZone }),
+    exportTasks(context.app, { filter: { ...filter, ...ofCaller(context), shownId: task_id }, timeZone }),
+
+  async 'GET /api/video/'(context, { query: { p, page_size, paged, sort, video_id, ...filter } }) {
+    const asked = { filter: { ...filter, shownId: video_id }, page: zeroBased(p, page_size), sort }
+    return listed(context, await listVideos(context.app, asked), { isPaged: paged, page: p, size: page_size })
+  },
+
+  async 'GET /api/video/self'(context, { query: { p, page_size, paged, sort, video_id, ...filter } }) {
+    const own = { ...filter, ...ofCaller(context), shownId: video_id }
+    const { items, total } = await listVideos(context.app, { filter: own, page: zeroBased(p, page_size), sort })
+    return listed(context, { items: forOwner(items), total }, { isPaged: paged, page: p, size: page_size })
+  },
+
+  async 'GET /api/video/export.csv'(context, { query: { time_zone: timeZone, video_id, ...filter } }) {
+    await recordExport(context.app, requireCaller(context), {
+      action: 'video.export',
+      target: 'videos',
+      asked: { video_id, ...filter },
+    })
+    return exportVideos(context.app, { filter: { ...filter, shownId: video_id }, timeZone })
+  },
+
+  'GET /api/video/self/export.csv': (context, { query: { time_zone: timeZone, video_id, ...filter } }) =>
+    exportVideos(context.app, { filter: { ...filter, ...ofCaller(context), shownId: video_id }, timeZone }),
 }
 
 const ofCaller = (context: Context) => ({ userId: requireCaller(context).id })

@@ -1,7 +1,7 @@
-import type { Drawing, Task } from '../../../contract/entities/task.ts'
+import type { Drawing, Task, Video } from '../../../contract/entities/task.ts'
 import { type CsvColumn, csvFile } from '../../base/lib/bytes/csv.ts'
 import type { Core } from '../../base/options/core.ts'
-import { forOwner, readDrawings, readTasks, type TaskFilter } from './lists.ts'
+import { forOwner, readDrawings, readTasks, readVideos, type TaskFilter } from './lists.ts'
 
 /** The rows of a file: those of one user as their owner sees them, or of all users. */
 interface TaskExport {
@@ -23,6 +23,16 @@ const taskColumns: readonly CsvColumn<Task>[] = [
   ...(['platform', 'action', 'status', 'progress', 'quota'] as const),
   { name: 'prompt', value: (row) => row.properties.input },
   'fail_reason',
+]
+const videoColumns: readonly CsvColumn<Video>[] = [
+  'video_id',
+  { name: 'submitted', time: (row) => row.submit_time },
+  { name: 'finished', time: (row) => row.finish_time },
+  ...(['action', 'model', 'status', 'progress', 'seconds', 'resolution'] as const),
+  { name: 'sound', value: ({ sound }) => (sound === null ? '' : sound ? 'with' : 'without') },
+  'pieces',
+  { name: 'delivered', value: ({ clips }) => clips.length },
+  ...(['quota', 'refund', 'prompt', 'fail_reason'] as const),
 ]
 /** Columns for admins only. */
 const forAdmins = ['id', 'user_id', 'username', 'channel_id'] as const
@@ -51,7 +61,19 @@ export function exportTasks(core: Core, { filter, timeZone }: TaskExport) {
   })
 }
 
-function columnsFor<Row extends Drawing | Task>(
+/** The videos that match, as CSV. */
+export function exportVideos(core: Core, { filter, timeZone }: TaskExport) {
+  return csvFile({
+    columns: columnsFor(videoColumns, filter),
+    timeZone,
+    read: async (below, limit) => {
+      const rows = await readVideos(core, { filter: { ...filter, before: below }, page: { offset: 0, limit } })
+      return filter.userId === undefined ? rows : forOwner(rows)
+    },
+  })
+}
+
+function columnsFor<Row extends Drawing | Task | Video>(
   columns: readonly CsvColumn<Row>[],
   { userId }: TaskFilter,
 ): readonly CsvColumn<Row>[] {

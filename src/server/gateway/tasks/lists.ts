@@ -1,14 +1,16 @@
 import type { ExpressionBuilder } from 'kysely'
-import { type Drawing, type Task, tasksCountedAhead } from '../../../contract/entities/task.ts'
+import { type Drawing, type Task, tasksCountedAhead, type Video } from '../../../contract/entities/task.ts'
 import type { SortBy } from '../../../contract/envelope.ts'
 import { inOrder, type PageOf } from '../../base/db/page.ts'
 import type { Row, Tables } from '../../base/db/schema.ts'
 import { readJson } from '../../base/lib/bytes/read-json.ts'
 import type { Core } from '../../base/options/core.ts'
+import { refundsOf } from '../../money/ledger/refund.ts'
 import { isObject, textAt } from '../protocols/wire-format.ts'
 import { imagePath } from './links.ts'
 import { imageUrl, toldTexts } from './present.ts'
-import { eitherOf, idColumn, type TaskTable } from './task-table.ts'
+import { eitherOf, shownColumn, type TaskTable } from './task-table.ts'
+import { presentVideoRow } from './videos/present-video.ts'
 
 /** Filters of the lists; 0, '' and absent mean any. Times are inclusive, in the unit of the table. */
 export interface TaskFilter {
@@ -17,8 +19,8 @@ export interface TaskFilter {
   readonly before?: number | undefined
   readonly channel_id?: number
   readonly username?: string
-  /** The id of the task at the upstream. */
-  readonly upstreamId?: string
+  /** The id that its owner sees. */
+  readonly shownId?: string
   readonly platform?: string
   readonly action?: string
   readonly status?: string
@@ -45,6 +47,12 @@ export async function listTasks(core: Core, asked: TaskPage) {
   return { items: await readTasks(core, asked), total }
 }
 
+/** As `listDrawings`, for videos; those that their owner has deleted are left out of the lists of one user. */
+export async function listVideos(core: Core, asked: TaskPage) {
+  const total = await countUpTo(core, 'videos', asked)
+  return { items: await readVideos(core, asked), total }
+}
+
 export async function readDrawings(core: Core, asked: TaskPage): Promise<Drawing[]> {
   const rows = await readPage(core, 'midjourneys', asked)
   return rows.map((row) => presentRow(core, row))
@@ -56,8 +64,18 @@ export async function readTasks(core: Core, asked: TaskPage): Promise<Task[]> {
   return rows.map(presentTask)
 }
 
+export async function readVideos(core: Core, asked: TaskPage): Promise<Video[]> {
+  // As above.
+  const rows = (await readPage(core, 'videos', asked)) as unknown as (Row<'videos'> & Named)[]
+  const refunds = await refundsOf(
+    core,
+    rows.map(({ request_id }) => request_id),
+  )
+  return rows.map((row) => presentVideoRow(core, row, refunds.get(row.request_id) ?? 0))
+}
+
 /** Without the columns for admins, and with the texts of upstreams as owners may see them. */
-export function forOwner<Item extends Drawing | Task>(items: readonly Item[]): Item[] {
+export function forOwner<Item extends Drawing | Task | Video>(items: readonly Item[]): Item[] {
   return items.map((item) => ({ ...toldTexts(item), channel_id: 0, username: '' }))
 }
 
@@ -95,7 +113,7 @@ function matching(table: TaskTable, filter: TaskFilter, sort: TaskPage['sort']) 
     const exact: Readonly<Record<string, string | number | undefined>> = {
       user_id: filter.userId,
       channel_id: filter.channel_id,
-      [idColumn(table)]: filter.upstreamId,
+      [shownColumn(table)]: filter.shownId,
       platform: table === 'tasks' ? filter.platform : undefined,
       action: filter.action?.toUpperCase(),
       status: filter.status?.toUpperCase(),
@@ -103,6 +121,7 @@ function matching(table: TaskTable, filter: TaskFilter, sort: TaskPage['sort']) 
     // The names are columns of the table: those above.
     const equal = (name: string, value: string | number) => eb(name as 'action', '=', value as string)
     const all = Object.entries(exact).flatMap(([name, value]) => (value ? [equal(name, value)] : []))
+    if (table === 'videos' && filter.userId !== undefined) all.push(eb('deleted_at' as 'submit_time', '=', 0))
     if (filter.before) all.push(eb('id', !sort || sort.descending ? '<' : '>', filter.before))
     if (filter.start_timestamp) all.push(eb('submit_time', '>=', filter.start_timestamp))
     if (filter.end_timestamp) all.push(eb('submit_time', '<=', filter.end_timestamp))

@@ -55,7 +55,8 @@ export function idColumn(table: TaskTable): 'mj_id' {
 
 const idColumns: Readonly<Record<TaskTable, string>> = { midjourneys: 'mj_id', tasks: 'task_id', videos: 'upstream_id' }
 
-function shownColumn(table: TaskTable): 'mj_id' {
+/** The column with the id that its owner sees. */
+export function shownColumn(table: TaskTable): 'mj_id' {
   return (table === 'videos' ? 'public_id' : idColumns[table]) as 'mj_id'
 }
 

@@ -1,5 +1,6 @@
 import type { Within } from '../../base/db/open.ts'
 import { fail } from '../../base/lib/failure.ts'
+import type { Core } from '../../base/options/core.ts'
 import type { Ledger } from './ledger.ts'
 import { hourOf } from './rows.ts'
 
@@ -44,7 +45,7 @@ export async function refundCharge(
   const { user_id: userId, token_id: tokenId } = charge
   const amount = -charge.amount - kept
 
-  await ledger.credit(within, { userId, kind: 'refund', amount, reference: `refund:${requestId}`, at, detail })
+  await ledger.credit(within, { userId, kind: 'refund', amount, reference: refundPrefix + requestId, at, detail })
   await within
     .updateTable('users')
     .set((eb) => ({ used_quota: eb('used_quota', '-', amount) }))
@@ -60,6 +61,23 @@ export async function refundCharge(
   if (model !== '') await takeOff(within, { userId, channelId, model, group, at, amount })
   return { userId, tokenId, amount }
 }
+
+/** Units that were refunded of requests, by the id of the request; those without a refund are absent. */
+export async function refundsOf({ db }: Pick<Core, 'db'>, requestIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  if (requestIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('ledger')
+    .select(['reference', 'amount'])
+    .where(
+      'reference',
+      'in',
+      requestIds.map((id) => refundPrefix + id),
+    )
+    .execute()
+  return new Map(rows.map(({ reference, amount }) => [reference.slice(refundPrefix.length), amount]))
+}
+
+const refundPrefix = 'refund:'
 
 /** Removes the charge, but for `kept`, from the windows that counted it. A part that a reset has forgiven stays forgiven. */
 async function giveBudgetsBack(within: Within, requestId: string, kept: number): Promise<void> {

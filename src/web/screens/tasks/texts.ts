@@ -52,6 +52,19 @@ export const texts = defineTexts({
   close: ['关闭', 'Close'],
   seconds: ['{count} 秒', '{count} s'],
 
+  videos: ['视频日志', 'Video log'],
+  model: ['模型', 'Model'],
+  ordered: ['规格', 'Ordered'],
+  clips: ['视频', 'Clips'],
+  refund: ['退还', 'Refunded'],
+  deleted: ['已删除', 'Deleted'],
+  watch: ['播放 {id}', 'Play {id}'],
+  videosEmpty: ['还没有视频', 'No videos yet'],
+  videosEmptyHint: [
+    '在操练场生成视频，或用令牌向 {address} 提交请求，视频会显示在这里。',
+    'Order a video in the playground, or send a request to {address} with one of your tokens, and it appears here.',
+  ],
+
   drawingsEmpty: ['还没有绘图任务', 'No drawings yet'],
   drawingsEmptyHint: [
     '用令牌向 {address} 提交绘图请求，任务会显示在这里。',

@@ -1,5 +1,4 @@
 import type { Row } from '../../../base/db/schema.ts'
-import { readJson } from '../../../base/lib/bytes/read-json.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import { findUsedKey } from '../../channels/index/find-used-key.ts'
 import type { RunningChannel } from '../../channels/index/model-index.ts'
@@ -12,7 +11,7 @@ import { UpstreamFailure } from '../../relay/upstream/failure.ts'
 import { callUpstream } from '../call-upstream.ts'
 import { readLinkKey } from '../links.ts'
 import { ownVideo } from './answer-videos.ts'
-import { askVendor, filesPlace } from './read-job.ts'
+import { askVendor, filesOf } from './read-job.ts'
 import { sendBytes, streamFile } from './stream-file.ts'
 import { keyedChannel, vendorHeaders } from './vendor-call.ts'
 import { vendorOf } from './video-order.ts'
@@ -72,13 +71,6 @@ async function readRow(
 function rangeOf({ request }: ClientExchange): string {
   const { range = '' } = request.headers
   return /^bytes=(\d{1,15}-\d{0,15}|-\d{1,15})$/.test(range) ? range : ''
-}
-
-function filesOf({ secrets }: Pick<RelayParts, 'secrets'>, row: Row<'videos'>): readonly ClipFile[] {
-  if (row.files_sealed === '') return []
-  const files = readJson(secrets.open(row.files_sealed, filesPlace(row.public_id)))
-  // Only `read-job.ts` writes the column.
-  return Array.isArray(files) ? (files as ClipFile[]) : []
 }
 
 /** The address of the clip, and the headers for it where the vendor wants its key. */

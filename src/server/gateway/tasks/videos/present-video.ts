@@ -1,8 +1,10 @@
+import type { Video } from '../../../../contract/entities/task.ts'
 import type { Row } from '../../../base/db/schema.ts'
 import { withoutOperatorDetails } from '../../../base/lib/log/operator-details.ts'
 import type { Core } from '../../../base/options/core.ts'
 import { videoPath } from '../links.ts'
 import { readPercent } from '../states.ts'
+import { filesOf } from './read-job.ts'
 import { readClip } from './stored-clip.ts'
 
 type VideoRow = Row<'videos'>
@@ -44,14 +46,31 @@ export function presentFamilyTask(core: Core, row: VideoRow) {
   }
 }
 
+/** A row of the lists of the console. `refund` in units. */
+export function presentVideoRow(core: Core, row: VideoRow & { readonly username: string | null }, refund: number): Video {
+  const { seconds, resolution, sound, pieces } = readClip(row.clip)
+  const clips = pathsOf(core, row)
+  const { id, user_id, channel_id, action, model, prompt, status, progress, fail_reason, submit_time, finish_time } = row
+  return {
+    ...{ id, user_id, channel_id, action, model, prompt, status, progress, fail_reason, submit_time, finish_time },
+    ...{ seconds, resolution, sound: sound ?? null, pieces, refund, clips },
+    video_id: row.public_id,
+    username: row.username ?? '',
+    quota: status === 'FAILURE' ? 0 : row.quota,
+    has_ranges: clips.length > 0 && filesOf(core, row).length > 0,
+    deleted: row.deleted_at !== 0,
+  }
+}
+
 /** The addresses of the clips on this site. */
-function linksOf(core: Core, row: Pick<VideoRow, 'id' | 'public_id' | 'status' | 'delivered' | 'deleted_at'>): string[] {
-  if (row.status !== 'SUCCESS' || row.deleted_at !== 0) return []
+function linksOf(core: Core, row: VideoRow): string[] {
   const site = core.options.current.ServerAddress || core.env.BASE_PATH
-  return Array.from(
-    { length: row.delivered },
-    (_, index) => site + videoPath(core, { id: row.id, publicId: row.public_id, index }),
-  )
+  return pathsOf(core, row).map((path) => site + path)
+}
+
+function pathsOf(core: Core, { id, public_id: publicId, status, delivered, deleted_at }: VideoRow): string[] {
+  if (status !== 'SUCCESS' || deleted_at !== 0) return []
+  return Array.from({ length: delivered }, (_, index) => videoPath(core, { id, publicId, index }))
 }
 
 function stateOf({ status }: VideoRow): 'queued' | 'in_progress' | 'completed' | 'failed' {

@@ -1,3 +1,4 @@
+import { readJson } from '../../../base/lib/bytes/read-json.ts'
 import type { Core } from '../../../base/options/core.ts'
 import type { RunningChannel } from '../../channels/index/model-index.ts'
 import type { JsonObject } from '../../protocols/wire-format.ts'
@@ -59,7 +60,18 @@ export async function askVendor(app: JobParts, channel: RunningChannel, job: Vid
   return callUpstream(app.upstream, channel, { ...vendorCall(keyed, vendorOf(channel).query(channel, job)), ...answer })
 }
 
-export function filesPlace(publicId: string) {
+/** The files of an ended video; none where their bytes are in the vendor's report. */
+export function filesOf(
+  { secrets }: Pick<Core, 'secrets'>,
+  row: { readonly public_id: string; readonly files_sealed: string },
+): readonly ClipFile[] {
+  if (row.files_sealed === '') return []
+  const files = readJson(secrets.open(row.files_sealed, filesPlace(row.public_id)))
+  // Only `readJob` writes the column.
+  return Array.isArray(files) ? (files as ClipFile[]) : []
+}
+
+function filesPlace(publicId: string) {
   return { table: 'videos', column: 'files_sealed', row: publicId }
 }
 
