@@ -154,6 +154,7 @@ export type PriceFigures = Omit<
   | 'owner_by'
   | 'enable_groups'
   | `price_${'source' | 'vendor' | 'date' | 'from' | 'hours'}`
+  | 'clips'
   | 'steps'
   | 'later'
   | 'end'

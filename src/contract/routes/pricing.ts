@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { routes } from '../route.ts'
+import { soundKinds } from '../video-price.ts'
 
 /** US dollars per million tokens; null where a model has no such price. */
 const prices = z.object({
@@ -35,9 +36,17 @@ const priceProposal = z.object({
 export type PriceProposal = z.output<typeof priceProposal>
 export type TokenPrices = z.output<typeof prices>
 
+/** The price table of a model of videos, before the group ratio; its form is that of `VideoPrice`. */
+const clipPrice = z.object({
+  per: z.enum(['second', 'clip']),
+  seconds: z.object({ usual: z.number(), longest: z.number() }),
+  rates: z.array(z.object({ resolution: z.string(), sound: z.enum(soundKinds), usd: z.number() })).readonly(),
+})
+
 /**
  * A row of the price list. By tokens (`quota_type` 0) a ratio of 1 is two US dollars per million tokens, and the other ratios multiply
- * it for their kind of tokens; by the call (1) `model_price` is in US dollars. The group ratio is applied on top.
+ * it for their kind of tokens; by the call (1) `model_price` is in US dollars: for a model with
+ * `clips`, of a clip of the usual length at its first rate. The group ratio is applied on top.
  */
 const priceRow = z.object({
   model_name: z.string(),
@@ -55,10 +64,11 @@ const priceRow = z.object({
   audio_cache_ratio: z.number(),
   image_cache_ratio: z.number(),
   video_completion_ratio: z.number(),
-  /** The source of the price: '' for the fallback of self-use mode. `public` is public price data: its vendor and date. */
+  /** The source of the price: '' for the fallback of self-use mode, and for price tables of videos. `public` is public price data: its vendor and date. */
   price_source: z.enum(['own', 'default', 'public', '']),
   price_vendor: z.string(),
   price_date: z.string(),
+  clips: clipPrice.nullable(),
   /** Prices of calls with prompts of more than `above` tokens, in ascending order. */
   steps: z.array(z.object({ above: z.int(), model_ratio: z.number(), completion_ratio: z.number(), cache_ratio: z.number() })),
   /** The day since which the price applies, as `2026-12-01`, and the hours of a day in which it does, as `01:00–04:00`; '' without. UTC. */

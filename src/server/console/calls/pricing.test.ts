@@ -105,6 +105,27 @@ describe("the source of a model's price", () => {
       ...{ price_source: 'public', price_vendor: 'OpenAI', price_date: server.app.priceBook.current.date, model_ratio: 1.25 },
       steps: [{ above: 272_000, model_ratio: 2.5, completion_ratio: 4.5 }],
     })
-    expect(answer.data.find(({ model_name }) => model_name === 'gpt-4o')).toMatchObject({ price_source: 'default', steps: [] })
+    expect(answer.data.find(({ model_name }) => model_name === 'gpt-4o')).toMatchObject({
+      ...{ price_source: 'default', steps: [], clips: null },
+    })
+  })
+
+  it('shows tables of clips, with a clip of the usual length as the price per call', async () => {
+    const clips = {
+      per: 'second',
+      seconds: { usual: 8, longest: 10 },
+      rates: [
+        { resolution: '720p', sound: 'with', usd: 0.4 },
+        { resolution: '4k', sound: 'any', usd: 0.6 },
+      ],
+    }
+    await addChannel(server, { url: 'http://127.0.0.1:9', type: 24, models: 'film-1' })
+    await server.call('PUT /api/option/', { key: 'VideoPrice', value: JSON.stringify({ 'film-*': clips }) })
+    const answer: Answer = await (await server.raw('GET /api/pricing')).json()
+    expect(answer.data.find(({ model_name }) => model_name === 'film-1')).toMatchObject({
+      quota_type: 1,
+      model_price: 3.2,
+      clips,
+    })
   })
 })

@@ -12,8 +12,10 @@ import { ModelEndTag } from '../../ui/view/model-end.tsx'
 import { PriceSource } from '../../ui/view/price-source.tsx'
 import { HintTag } from '../../ui/view/status-tag.tsx'
 import { Tag } from '../../ui/view/tag.tsx'
+import { ClipPrices } from './clip-prices.tsx'
 import styles from './pricing.module.css'
 import { texts } from './texts.ts'
+import { billingOf } from './wanted-rows.ts'
 
 function ModelCell({ row: { model_name: model, end, redirect } }: { row: PriceRow }) {
   const say = useText(texts)
@@ -65,9 +67,7 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
       key: 'billing',
       title: say('billing'),
       hideable: true,
-      cell: (row) => (
-        <Tag color={row.quota_type === 1 ? 'teal' : 'violet'}>{say(row.quota_type === 1 ? 'byCall' : 'byTokens')}</Tag>
-      ),
+      cell: (row) => <Tag color={billingTags[billingOf(row)].color}>{say(billingTags[billingOf(row)].label)}</Tag>,
     },
     {
       key: 'input',
@@ -77,6 +77,7 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
       sortKey: 'input',
       cell: (row) => {
         const price = prices(row)
+        if (row.clips) return <ClipPrices clips={row.clips} ratio={ratio} />
         if (price.isPerCall) return <span className={shared.figure}>{say('perCall', { price: usdText(price.call) })}</span>
         return <Stepped row={row} of={({ input }) => input} ratio={ratio} perUsd={perUsd} />
       },
@@ -142,6 +143,12 @@ export function usePriceColumns({ group, ratio, perUsd, onGroup }: Shown): reado
     },
   ]
 }
+
+const billingTags = {
+  tokens: { label: 'byTokens', color: 'violet' },
+  call: { label: 'byCall', color: 'teal' },
+  clip: { label: 'byClip', color: 'blue' },
+} as const
 
 interface SteppedProps {
   readonly row: PriceRow

@@ -5,6 +5,7 @@ import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { pricesOf, usdText } from '../../lib/prices.ts'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { useClipWords } from '../../ui/view/clip-words.ts'
 import styles from './pricing.module.css'
 import { texts } from './texts.ts'
 
@@ -18,6 +19,8 @@ interface WorkedExampleProps {
 
 export function WorkedExample({ row, ratio, perUsd, onClose }: WorkedExampleProps) {
   const say = useText(texts)
+  const clipWords = useClipWords()
+  const usual = usualClip(row)
   const [input, setInput] = useState(1000)
   const [output, setOutput] = useState(500)
   const price = pricesOf(row, ratio, perUsd)
@@ -33,9 +36,11 @@ export function WorkedExample({ row, ratio, perUsd, onClose }: WorkedExampleProp
         </div>
       )}
       <p className={styles.words}>
-        {price.isPerCall
-          ? say('exampleCall', { model: row.model_name })
-          : say('exampleTokens', { model: row.model_name, input: formatCount(input), output: formatCount(output) })}{' '}
+        {usual
+          ? say('exampleClip', { model: row.model_name, clip: clipWords(usual) })
+          : price.isPerCall
+            ? say('exampleCall', { model: row.model_name })
+            : say('exampleTokens', { model: row.model_name, input: formatCount(input), output: formatCount(output) })}{' '}
         <strong>{usdText(usd)}</strong>
       </p>
       {!price.isPerCall && (
@@ -53,6 +58,14 @@ export function WorkedExample({ row, ratio, perUsd, onClose }: WorkedExampleProp
       {!price.isPerCall && <p className={styles.quiet}>{say('exampleRule', { perUsd: formatCount(perUsd) })}</p>}
     </Dialog>
   )
+}
+
+/** The clip of a request that names nothing, whose price is `model_price`. */
+function usualClip({ clips }: PriceRow) {
+  const [first] = clips?.rates ?? []
+  if (!clips || !first) return undefined
+  const sound = first.sound === 'any' ? null : first.sound === 'with'
+  return { seconds: clips.seconds.usual, resolution: first.resolution, sound, pieces: 1 }
 }
 
 const tokensMax = 100_000_000

@@ -24,7 +24,7 @@ import { PageHeader } from '../../ui/page/page-header.tsx'
 import { copyText } from '../../ui/view/copy-text.tsx'
 import { usePriceColumns } from './columns.tsx'
 import { texts } from './texts.ts'
-import { wantedRows } from './wanted-rows.ts'
+import { billingOf, wantedRows } from './wanted-rows.ts'
 
 const WorkedExample = lazy(async () => ({ default: (await import('./example.tsx')).WorkedExample }))
 
@@ -164,6 +164,7 @@ function Filters({ state, groups }: FiltersProps) {
       choices: [
         { value: 'tokens', label: say('byTokens') },
         { value: 'call', label: say('byCall') },
+        { value: 'clip', label: say('byClip') },
       ],
     },
     {
@@ -217,15 +218,19 @@ function csvOf(rows: readonly PriceRow[], { ratio, perUsd, group }: { ratio: num
     'input_usd_per_1m',
     'output_usd_per_1m',
     'cache_read_usd_per_1m',
+    'usd_of_clips',
     'available',
   ]
   const lines = rows.map((row) => {
     const price = pricesOf(row, ratio, perUsd)
     const tidy = (value: number | undefined) => (value === undefined ? '' : Number(value.toPrecision(6)))
     const available = row.enable_groups.includes(group) ? 'yes' : 'no'
+    const clips = (row.clips?.rates ?? [])
+      .map(({ resolution, sound, usd }) => `${resolution} ${sound} ${tidy(usd * ratio)}/${row.clips?.per}`.trim())
+      .join('; ')
     return price.isPerCall
-      ? [row.model_name, group, 'call', tidy(price.call), '', '', '', available]
-      : [row.model_name, group, 'tokens', '', tidy(price.input), tidy(price.output), tidy(price.cacheRead), available]
+      ? [row.model_name, group, billingOf(row), tidy(price.call), '', '', '', clips, available]
+      : [row.model_name, group, 'tokens', '', tidy(price.input), tidy(price.output), tidy(price.cacheRead), '', available]
   })
   return csvText([head, ...lines])
 }

@@ -18,6 +18,10 @@ export const texts = defineTexts({
   type: ['全部计费类型', 'All billing types'],
   byTokens: ['按量计费', 'Per token'],
   byCall: ['按次计费', 'Per call'],
+  byClip: ['按视频计费', 'Per video'],
+  perSecond: ['{price} / 秒', '{price} / s'],
+  perClip: ['{price} / 条', '{price} / clip'],
+  clipLengths: ['通常 {usual} 秒，最长 {longest} 秒', 'usually {usual} s, at most {longest} s'],
   perCall: ['{price} / 次', '{price} / call'],
   available: ['可用性', 'Availability'],
   onlyAvailable: ['所选分组可用', 'In this group'],
@@ -55,6 +59,7 @@ export const texts = defineTexts({
     'A request to {model} with {input} input tokens and {output} output tokens costs',
   ],
   exampleCall: ['调用一次 {model}：', 'One call to {model} costs'],
+  exampleClip: ['用 {model} 生成一条视频（{clip}）：', 'A video from {model} ({clip}) costs'],
   exampleSum: [
     '（{input} × {inputPrice} + {output} × {outputPrice}）÷ 1M = {sum}',
     '({input} × {inputPrice} + {output} × {outputPrice}) ÷ 1M = {sum}',

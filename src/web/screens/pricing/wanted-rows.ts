@@ -16,7 +16,7 @@ export function wantedRows(rows: readonly PriceRow[], { search, type, available,
   const found = rows.filter(
     (row) =>
       words.every((word) => row.model_name.toLowerCase().includes(word)) &&
-      (type === '' || (type === 'call') === (row.quota_type === 1)) &&
+      (type === '' || type === billingOf(row)) &&
       (available === '' || (available === 'yes') === has(row)),
   )
   const order = (one: PriceRow, other: PriceRow): number => {
@@ -27,6 +27,12 @@ export function wantedRows(rows: readonly PriceRow[], { search, type, available,
   }
   const sorted = found.sort(order)
   return down ? sorted.reverse() : sorted
+}
+
+/** By what a model is charged. */
+export function billingOf({ clips, quota_type }: PriceRow): 'tokens' | 'call' | 'clip' {
+  if (clips) return 'clip'
+  return quota_type === 1 ? 'call' : 'tokens'
 }
 
 /** Prices per call follow those by tokens. */

@@ -7,6 +7,7 @@ import {
   type PriceSource,
 } from '../../../../contract/model-price.ts'
 import type { PriceRow } from '../../../../contract/routes/pricing.ts'
+import { clipUsd, type VideoPrice, videoPriceOf } from '../../../../contract/video-price.ts'
 import type { Snapshot } from '../../../base/lib/collections/snapshot.ts'
 import type { Core } from '../../../base/options/core.ts'
 import { type Catalog, fallbackModelRatio } from '../../../money/pricing/catalog.ts'
@@ -27,12 +28,14 @@ export function readPriceList(parts: Parts, groups: readonly string[]): PriceRow
   const channels = [...parts.channels.current.byId.values()]
 
   return listedModels(parts, [...new Set([...all, ...groups])]).flatMap((model) => {
-    const price = catalog.modelPriceOf(model)
-    if (!price && !options.current.SelfUseModeEnabled) return []
+    const clips = videoPriceOf(options.current.VideoPrice, model)
+    const price = clips ? undefined : catalog.modelPriceOf(model)
+    if (!price && !clips && !options.current.SelfUseModeEnabled) return []
     return {
       model_name: model,
-      ...(price ? figuresOf(price) : unpriced),
+      ...(clips ? figuresOfClips(clips) : price ? figuresOf(price) : unpriced),
       ...sourceOf(price?.source),
+      clips: clips ?? null,
       steps: (price?.steps ?? []).map((step) => ({ above: step.above, ...stepFigures(step.price) })),
       ...timesOf(price),
       owner_by: '',
@@ -41,6 +44,12 @@ export function readPriceList(parts: Parts, groups: readonly string[]): PriceRow
       redirect: redirectFor(parts, channels, model),
     }
   })
+}
+
+/** A clip of the usual length at the first rate, as a price per call, for readers that know no tables. */
+function figuresOfClips(price: VideoPrice): PriceFigures {
+  const [first] = price.rates
+  return { ...unpriced, quota_type: 1, model_ratio: 0, model_price: first ? clipUsd(price, first, price.seconds.usual) : 0 }
 }
 
 function endOf({ channels }: Parts, model: string): PriceRow['end'] {
