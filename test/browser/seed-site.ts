@@ -210,6 +210,8 @@ async function addTasks({ app: { db, now } }: TestServer): Promise<void> {
     model: 'veo-3.1-generate-preview',
     prompt: '雾中的灯塔',
     quota: 1_600_000,
+    // SQLite has no default for a column that another row of the insert names.
+    ...{ delivered: 0, finish_time: 0, fail_reason: '' },
   }
   await db
     .insertInto('videos')
@@ -223,7 +225,7 @@ async function addTasks({ app: { db, now } }: TestServer): Promise<void> {
       {
         ...film,
         ...{ public_id: 'video_c3', clip: clip({ resolution: '4k' }), status: 'FAILURE', progress: '100%' },
-        ...{ submit_time: at - 300, finish_time: at - 200, fail_reason: 'blocked by the filter of the vendor' },
+        ...{ submit_time: at - 300, finish_time: at - 200, fail_reason: '451' },
       },
     ])
     .execute()

@@ -47,7 +47,11 @@ beforeAll(async () => {
   await db.updateTable('tasks').set(song).execute()
   const seconds = Math.floor(now / 1000)
   const sold = { seconds: 8, resolution: '720p', sound: true, pieces: 2, size: '' }
-  const film = { user_id: 1, channel_id: 1, action: 'TEXT', model: 'veo-3.1', prompt: 'a sluice', clip: JSON.stringify(sold) }
+  const film = {
+    ...{ user_id: 1, channel_id: 1, action: 'TEXT', model: 'veo-3.1', prompt: 'a sluice', clip: JSON.stringify(sold) },
+    // SQLite has no default for a column that another row of the insert names.
+    ...{ delivered: 0, quota: 0, finish_time: 0, fail_reason: '', files_sealed: '' },
+  }
   const files = [{ url: `${peer.url}/clip.mp4` }, { url: `${peer.url}/clip.mp4` }]
   const place = { table: 'videos', column: 'files_sealed', row: 'video_done' }
   await db
