@@ -2,6 +2,7 @@ import { type Video, videoActionLabels } from '../../../contract/entities/task.t
 import { useText } from '../../lib/i18n.ts'
 import { timeZoneOffset } from '../../lib/times.ts'
 import type { Column } from '../../ui/list/listing.ts'
+import shared from '../../ui/shared.module.css'
 import { useClipWords } from '../../ui/view/clip-words.ts'
 import { CopyText } from '../../ui/view/copy-text.tsx'
 import { Tag } from '../../ui/view/tag.tsx'
@@ -47,7 +48,12 @@ export function useVideoColumns(isAdmin: boolean): readonly Column<Video>[] {
       hidden: true,
       cell: (row) => <LabelTag label={videoActionLabels[row.action]} fallback={row.action} />,
     },
-    { key: 'ordered', title: say('ordered'), hideable: true, cell: clipWords },
+    {
+      key: 'ordered',
+      title: say('ordered'),
+      hideable: true,
+      cell: (row) => <span className={shared.nowrap}>{clipWords(row)}</span>,
+    },
     { key: 'status', title: say('status'), cell: (row) => <StatusCell status={row.status} /> },
     {
       key: 'progress',
