@@ -86,8 +86,8 @@ export const mutations = [
   {
     name: 'a charge is refunded twice',
     file: 'src/server/money/ledger/refund.ts',
-    from: 'reference: `refund:',
-    to: 'reference: Math.random() + `refund:',
+    from: 'reference: refundPrefix + requestId',
+    to: 'reference: Math.random() + refundPrefix + requestId',
     tests: ['src/server/gateway/tasks', 'src/server/money'],
   },
   {

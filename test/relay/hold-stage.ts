@@ -108,17 +108,29 @@ export async function sendConcurrently(
 
 /** Has three other users send a shape as often as it takes to learn it; the stage has to play it. */
 export async function teach(server: TestServer, shape: HoldShape): Promise<void> {
-  const keys = await Promise.all(['first', 'second', 'third'].map((name) => keyOf(server, name)))
+  const users = await Promise.all(['first', 'second', 'third'].map((name) => richUser(server, name)))
   await Promise.all(
-    keys.map(async (key) => {
-      for (let calls = 0; calls < 7; calls++) expect((await send(server.url, key, shape)).status, shape.name).toBe(200)
+    users.map(async ({ id, key }) => {
+      const own = await withOwnFile(server, shape, id)
+      for (let calls = 0; calls < 7; calls++) expect((await send(server.url, key, own)).status, shape.name).toBe(200)
     }),
   )
   await settledCharges(server)
 }
 
-/** A key of a user who has a rich balance. */
-async function keyOf(server: TestServer, username: string): Promise<string> {
+/** The shape with a file of this user in place of the one that it names. */
+async function withOwnFile(server: TestServer, shape: HoldShape, userId: number): Promise<HoldShape> {
+  const text = typeof shape.body === 'function' ? '' : JSON.stringify(shape.body)
+  if (!text.includes('"file-1"')) return shape
+  const named = server.app.db.selectFrom('files').select('channel_id').where('id', '=', 'file-1')
+  const { channel_id: channelId } = await named.executeTakeFirstOrThrow()
+  const id = `file-of-${userId}`
+  await seedFile(server, { id, channelId, userId })
+  return { ...shape, body: JSON.parse(text.replaceAll('"file-1"', JSON.stringify(id))) }
+}
+
+/** A user who has a rich balance, with a key. */
+async function richUser(server: TestServer, username: string): Promise<{ id: number; key: string }> {
   const { bus, db, ledger } = server.app
   const known = await db.selectFrom('users').select('id').where('username', '=', username).executeTakeFirst()
   const row = { username, username_key: username, display_name: '', password_hash: '', aff_code: username, created_time: 0 }
@@ -129,7 +141,7 @@ async function keyOf(server: TestServer, username: string): Promise<string> {
   await db.updateTable('tokens').set({ user_id: id }).where('id', '=', token.id).execute()
   bus.publish('token', token.id)
   bus.publish('user', id)
-  return token.key
+  return { id, key: token.key }
 }
 
 function limitIn(chunks: readonly Buffer[]): number | undefined {
