@@ -244,7 +244,8 @@ function watch(context: BrowserContext, origin: string): (kind: RegExp) => reado
   const ended: Ended[] = []
   const note = async (request: Request) => {
     if (!request.url().startsWith(origin)) return
-    const status = (await request.response())?.status() ?? 0
+    // A request of a page that is closed has no response.
+    const status = (await request.response().catch(() => null))?.status() ?? 0
     ended.push({ kind: `${request.method()} ${request.resourceType()}`, status })
   }
   context.on('requestfinished', (request) => void note(request))
