@@ -2,7 +2,6 @@ import { type Video, videoActionLabels } from '../../../contract/entities/task.t
 import { useText } from '../../lib/i18n.ts'
 import { timeZoneOffset } from '../../lib/times.ts'
 import type { Column } from '../../ui/list/listing.ts'
-import shared from '../../ui/shared.module.css'
 import { useClipWords } from '../../ui/view/clip-words.ts'
 import { CopyText } from '../../ui/view/copy-text.tsx'
 import { Tag } from '../../ui/view/tag.tsx'
@@ -48,12 +47,7 @@ export function useVideoColumns(isAdmin: boolean): readonly Column<Video>[] {
       hidden: true,
       cell: (row) => <LabelTag label={videoActionLabels[row.action]} fallback={row.action} />,
     },
-    {
-      key: 'ordered',
-      title: say('ordered'),
-      hideable: true,
-      cell: (row) => <span className={shared.nowrap}>{clipWords(row)}</span>,
-    },
+    { key: 'ordered', title: say('ordered'), hideable: true, width: 176, cell: clipWords },
     { key: 'status', title: say('status'), cell: (row) => <StatusCell status={row.status} /> },
     {
       key: 'progress',
