@@ -461,6 +461,7 @@ const addresses = {
     /pg/videos                                  GET POST
     /pg/videos/{id}                             DELETE GET
     /pg/decisions                               POST
+    /pg/images/generations                      POST
     /pg/requests/{id}/cancel                    POST
     /pg/requests/{id}/events                    GET
   `,

@@ -37,7 +37,7 @@ const pathsOf = (method: string) => [
   ),
 ]
 /** The last path is that of the playground, which the cookie authenticates too. */
-const posts = [...pathsOf('POST'), '/pg/chat/completions', '/pg/decisions']
+const posts = [...pathsOf('POST'), '/pg/chat/completions', '/pg/decisions', '/pg/images/generations', '/pg/videos']
 /**
  * Sent in every encoding that a page can send, and by real forms. The heavy run sends all others in every encoding too, but not by
  * real forms.

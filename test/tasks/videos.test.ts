@@ -8,7 +8,7 @@ import { startServer, type TestServer } from '../helpers/app.ts'
 import { newClock } from '../helpers/clock.ts'
 import type { DatabaseKind } from '../helpers/databases.ts'
 import { member } from '../helpers/members.ts'
-import { addChannel, addToken } from '../helpers/seed.ts'
+import { addChannel, addToken, setOptions } from '../helpers/seed.ts'
 import { png } from '../helpers/task-peer.ts'
 import { clipBytes, startVideoPeer } from '../helpers/video-peer.ts'
 import { spentBy } from './stage.ts'
@@ -280,6 +280,22 @@ describe.each(['sqlite', 'postgres'] as const)('videos (%s)', (kind: DatabaseKin
     const other = await order({ model: 'sora-2' })
     for (const forged of [link.replace(/key=.../, 'key=zzz'), link.replace(id, other), link.slice(0, -1)])
       expect((await ask(`GET ${forged}`, undefined, {})).status).toBe(404)
+  })
+
+  it('the playground orders in the group that it names, and not in one that its user may not use', async () => {
+    await setOptions(server, {
+      GroupRatio: { default: 1, vip: 0.5, staff: 0.1 },
+      UserUsableGroups: { default: 'all', vip: 'paying' },
+    })
+    await addChannel(server, { url: peer.url, type: 1, models: 'sora-2', key, group: 'vip,staff' })
+    const player = await member(server, `play-${kind.slice(0, 6)}`)
+    await server.call(`POST /api/user/${player.id}/quota`, { change: usd, reason: 'test' })
+    const play = (group: string) => ask('POST /pg/videos', { group, model: 'sora-2', prompt: 'x', seconds: '4' }, player.headers)
+    expect((await play('vip')).status).toBe(200)
+    expect(peer.orders().at(-1)?.body).not.toHaveProperty('group')
+    expect((await play('staff')).status).toBe(403)
+    const videos: Video[] = (await player.call('GET /api/video/self')).json.data
+    expect(videos.map(({ model, quota }) => [model, quota])).toEqual([['sora-2', 4 * 0.1 * 0.5 * usd]])
   })
 
   it('an order whose process died before it knew the job is failed and refunded', async () => {

@@ -11,6 +11,7 @@ const others = [
     'GET /pg/videos/{id}',
     'DELETE /pg/videos/{id}',
     'POST /pg/decisions',
+    'POST /pg/images/generations',
     'GET /pg/requests/{id}/events',
     'POST /pg/requests/{id}/cancel',
     'POST /mj/notify',

@@ -7,7 +7,7 @@ import { costOf, type Price } from '../../money/pricing/quote.ts'
 import type { RelayCaller } from '../../people/tokens/authenticate.ts'
 import type { RateLimitLease } from '../limits/rate-limit-lease.ts'
 import { checkPrompt } from '../relay/admission/admit-request.ts'
-import { authenticateCall, type CallerParts, checkBeforeBody } from '../relay/admission/authenticate.ts'
+import { authenticateCall, type CallerParts, checkBeforeBody, readPlaygroundRequest } from '../relay/admission/authenticate.ts'
 import { enterLimits, explainRefusedHold, setBudgetHeaders, withinLimits } from '../relay/admission/limits.ts'
 import type { Billed } from '../relay/charge/billed.ts'
 import { chargeFor, describePrice } from '../relay/charge/charge-row.ts'
@@ -40,11 +40,14 @@ type SubmitParts = CallerParts & PlaceParts & Pick<RelayParts, 'catalog' | 'empt
  * and refunds, and never an unpaid task.
  */
 export async function submitOrder(app: SubmitParts, call: ClientExchange, { read, from = 'token' }: Reading): Promise<void> {
-  const caller = await authenticateCall(app, { from }, call)
-  const lease = app.limits.leaseOf(caller, call.id)
+  const arrived = await authenticateCall(app, { from }, call)
+  const lease = app.limits.leaseOf(arrived, call.id)
   const run = async () => {
-    await checkBeforeBody(app, call, { caller, lease, isFree: false })
-    await submit(app, { call, caller, order: read(await call.readBody()), lease })
+    await checkBeforeBody(app, call, { caller: arrived, lease, isFree: false, groupInBody: from === 'session' })
+    const sent = await call.readBody()
+    const { caller, body } = from === 'session' ? readPlaygroundRequest(app, arrived, sent) : { caller: arrived, body: sent }
+    call.notes.caller = caller
+    await submit(app, { call, caller, order: read(body), lease })
   }
   if (lease) await withinLimits(app, { call, lease }, run)
   else await run()

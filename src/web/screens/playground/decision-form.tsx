@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, Select, Stack, Textarea } from '@mantine/cor
 import { IconArrowUp, IconPlus, IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
-import { askDecision } from './ask-decision.ts'
+import { askDecision } from './ask.ts'
 import { newId } from './conversation.ts'
 import { DecisionView } from './decision-view.tsx'
 import { type Decision, isComplete, type QuestionDraft, questionKinds, writeQuestion } from './decisions.ts'

@@ -1,13 +1,11 @@
-import { Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { formatCount, useQuotaFormat } from '../../lib/format.ts'
+import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
 import { Notice } from '../../ui/page/notice.tsx'
 import shared from '../../ui/shared.module.css'
 import { Initial } from '../../ui/view/initial.tsx'
 import type { DecidedAnswer, Decision, QuestionDraft } from './decisions.ts'
-import { findCost } from './find-cost.ts'
 import styles from './playground.module.css'
+import { Price } from './price.tsx'
 import { texts } from './texts.ts'
 
 interface DecisionViewProps {
@@ -43,7 +41,11 @@ export function DecisionView({ model, decision, questions }: DecisionViewProps) 
             return answer && <AnswerOf key={id} question={instructions} answer={answer} />
           })}
           {decision.isTranslated && <p className={shared.hint}>{say('decisionTranslated')}</p>}
-          <Price requestId={decision.requestId} inputTokens={decision.inputTokens} />
+          <Price requestId={decision.requestId}>
+            {decision.inputTokens !== undefined && (
+              <span>{say('decisionTokens', { count: formatCount(decision.inputTokens) })}</span>
+            )}
+          </Price>
         </>
       )}
     </article>
@@ -78,27 +80,6 @@ function AnswerOf({ question, answer }: { question: string; answer: DecidedAnswe
         </dl>
       )}
     </section>
-  )
-}
-
-function Price({ requestId, inputTokens }: { requestId: string; inputTokens: number | undefined }) {
-  const say = useText(texts)
-  const formatQuota = useQuotaFormat()
-  const [cost, setCost] = useState<number>()
-  // Outside of React: the log, in which the charge is.
-  useEffect(() => {
-    if (requestId) void findCost(requestId).then(setCost)
-  }, [requestId])
-  return (
-    <p className={styles.figures}>
-      {inputTokens !== undefined && <span>{say('decisionTokens', { count: formatCount(inputTokens) })}</span>}
-      {cost !== undefined && <span>{say('cost', { amount: formatQuota(cost) })}</span>}
-      {requestId && (
-        <Link to="/log" search={{ from: 0, request_id: requestId }} className={styles.link}>
-          {say('inLog')}
-        </Link>
-      )}
-    </p>
   )
 }
 

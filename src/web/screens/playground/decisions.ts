@@ -1,4 +1,5 @@
 import { isJsonObject, parseJson } from '../../lib/json.ts'
+import type { Failed } from './ask.ts'
 
 /** Decisions: typed questions about one input, each answered with probabilities. */
 
@@ -30,7 +31,7 @@ export interface DecidedAnswer {
 }
 
 export type Decision =
-  | { readonly state: 'error'; readonly message: string }
+  | Failed
   | {
       readonly state: 'complete'
       readonly answers: readonly DecidedAnswer[]

@@ -19,15 +19,19 @@ import { turnsOf } from './turns.ts'
 
 const PanelDrawer = lazy(async () => ({ default: (await import('./panel-drawer.tsx')).PanelDrawer }))
 const DecisionForm = lazy(async () => ({ default: (await import('./decision-form.tsx')).DecisionForm }))
+const MediaForm = lazy(async () => ({ default: (await import('./media-form.tsx')).MediaForm }))
 const HistoryPanel = lazy(async () => ({ default: (await import('./history-panel.tsx')).HistoryPanel }))
 
 type Panel = 'settings' | 'history'
+
+const modes = ['chat', 'decisions', 'media'] as const
 
 export function Screen() {
   const say = useText(texts)
   const narrow = useMediaQuery('(width <= 900px)', undefined, { getInitialValueInEffect: false })
   const { values, change } = useUrlState({ expired: '', mode: 'chat' })
-  const isChat = values.mode !== 'decisions'
+  const mode = modes.find((each) => each === values.mode) ?? 'chat'
+  const isChat = mode === 'chat'
   const choices = useSettings()
   const handed = useHanded(choices)
   const [library, shelf] = useLibrary(handed)
@@ -102,11 +106,12 @@ export function Screen() {
       <SegmentedControl
         className={styles.mode ?? ''}
         aria-label={say('mode')}
-        value={isChat ? 'chat' : 'decisions'}
-        onChange={(mode) => change({ mode })}
+        value={mode}
+        onChange={(next) => change({ mode: next })}
         data={[
           { value: 'chat', label: say('conversation') },
           { value: 'decisions', label: say('decisions') },
+          { value: 'media', label: say('media') },
         ]}
       />
       <div className={styles.layout}>
@@ -131,7 +136,11 @@ export function Screen() {
         )}
         {!isChat ? (
           <Suspense fallback={<div className={styles.chat} />}>
-            <DecisionForm settings={choices.settings} isReady={isReady} />
+            {mode === 'media' ? (
+              <MediaForm choices={choices} isReady={isReady} />
+            ) : (
+              <DecisionForm settings={choices.settings} isReady={isReady} />
+            )}
           </Suspense>
         ) : shelf.ready ? (
           <Chat

@@ -4,7 +4,7 @@ import { type Choosing, ModelFields } from './model-fields.tsx'
 import { ParameterFields } from './parameter-fields.tsx'
 import { texts } from './texts.ts'
 
-/** Settings of the questions; decisions have neither a system prompt nor parameters. */
+/** Settings of the questions; only those of chat have a system prompt and parameters. */
 export function SettingsPanel({ choices, showMissing, isChat }: Choosing & { readonly isChat: boolean }) {
   const say = useText(texts)
   const { settings, change } = choices

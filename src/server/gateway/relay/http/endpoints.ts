@@ -94,6 +94,7 @@ const entries = new Map<string, Entry>(
     relay('/v1/chat/completions', 'openai.chat', 'openai'),
     relay('/pg/chat/completions', 'openai.chat', 'openai', 'session'),
     relay('/pg/decisions', 'openai.decisions', 'openai', 'session'),
+    relay('/pg/images/generations', 'openai.images', 'openai', 'session'),
     relay('/v1/completions', 'openai.completions', 'openai'),
     relay('/v1/embeddings', 'openai.embeddings', 'openai'),
     relay('/v1/responses', 'openai.responses', 'openai'),
