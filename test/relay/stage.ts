@@ -269,7 +269,7 @@ export async function settledCharges(server: TestServer): Promise<{ id: string; 
 }
 
 /** Requests of a test count in Redis, even if it answers late: this machine may be busy. */
-export const patient = { waitMs: 20_000 }
+export const patient = { waitMs: 120_000 }
 
 export const probe: Rule = {
   ...{ key: 'probe', scope: 'channel', windowMs: 60_000 },
