@@ -72,8 +72,11 @@ describe.each(['Codex', 'opencode', 'pi', 'Continue', 'Claude Code'])('%s', (pro
 
 /** What a program shows of a wrong key. Copilot has a sentence of its own. */
 const wrongKey = /The API key is invalid|Authentication failed with provider/
-/** Codex repeats every call that fails with a status that it does not know, 401 too; opencode asks for a title as well. */
-const callsWithWrongKey: Readonly<Record<string, number>> = { Codex: 6, 'Codex, an older one': 6, opencode: 2 }
+/**
+ * Codex repeats every call that fails with a status that it does not know, 401 too, after 0.2, 0.4, 0.8 and 1.6 seconds; opencode asks
+ * for a title as well.
+ */
+const callsWithWrongKey: Readonly<Record<string, number>> = { Codex: 5, 'Codex, an older one': 5, opencode: 2 }
 
 describe.each(Object.keys(programs))('%s', (program) => {
   it('says that the key is wrong, and does not wait for another answer', async () => {

@@ -53,6 +53,8 @@ export const agents: readonly Client[] = [
           `base_url = ${string(`${address}/v1`)}`,
           'env_key = "SLUICE_API_KEY"',
           'wire_api = "responses"',
+          // Codex repeats a refused key as it does a broken stream before it tells of it: 3 seconds with four repeats, 6.5 with its own five.
+          'stream_max_retries = 4',
         ),
       },
       { place: terminal, language: 'bash', text: lines(...exported({ SLUICE_API_KEY: key }), 'codex') },
