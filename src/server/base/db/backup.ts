@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { backupId, copyBackup, damageOf, removeDatabaseFile, sealBackup } from './backup-file.ts'
+import { endlessLease } from './endless-lease.ts'
 import { migrate, requireCurrentSchema } from './migrate.ts'
 import { type Database, openSqliteDatabase, type Queries } from './open.ts'
 import type { Tables } from './schema.ts'
@@ -195,18 +196,26 @@ async function insertRows(within: Queries, table: string, rows: readonly Row[]):
 }
 
 /**
- * No running node owns the holds that were open: the next start settles or releases them. PostgreSQL keeps holds in rows, SQLite in
- * memory, so that the held quota is the sum of these rows, or 0.
+ * No running node owns the holds that were open: the next start settles or releases them, except durable ones. PostgreSQL counts all of
+ * these rows as held, SQLite the durable ones.
  */
 async function orphanHolds(within: Queries, dialect: Database['dialect']): Promise<void> {
-  await within.updateTable('holds').set({ lease_until: 0 }).execute()
+  await within.updateTable('holds').set({ lease_until: 0 }).where('lease_until', '<>', endlessLease).execute()
+  const counted = dialect === 'postgres' ? sql`true` : sql`lease_until = ${sql.lit(endlessLease)}`
   for (const [table, column] of [
     ['users', 'user_id'],
     ['tokens', 'token_id'],
   ] as const) {
-    const held = sql`coalesce((select sum(amount) from holds where ${sql.ref(column)} = ${sql.table(table)}.id), 0)`
-    await sql`update ${sql.table(table)} set held = ${dialect === 'postgres' ? held : sql.lit(0)}`.execute(within)
+    const held = sql`coalesce((select sum(amount) from holds where ${sql.ref(column)} = ${sql.table(table)}.id and ${counted}), 0)`
+    await sql`update ${sql.table(table)} set held = ${held}`.execute(within)
   }
+  const windows =
+    dialect === 'postgres'
+      ? sql`cross join lateral jsonb_array_elements(nullif(budgets, '')::jsonb) w where (w.value->>0)::bigint = budget_id and (w.value->>1)::bigint = start`
+      : sql`, json_each(budgets) w where w.value->>0 = budget_id and w.value->>1 = start`
+  await sql`update budget_sums set held = coalesce((
+    select sum(amount) from (select amount, budgets from holds where budgets <> '' and ${counted}) h ${windows}
+  ), 0)`.execute(within)
 }
 
 /** New rows get ids after the existing ones, and after those that running servers have already drawn. */

@@ -7,7 +7,7 @@ import type { BudgetsLeft, Changed, Hold } from './ledger.ts'
 interface Account<Key> {
   readonly key: Key
   /**
-   * As in the database; Infinity for a token without a limit, 0 for a row that does not exist, forgiven minus charged for a budget.
+   * As in the database, less what durable holds take there; Infinity for a token without a limit, 0 for a row that does not exist, forgiven minus charged and held for a budget.
    */
   quota: number
   held: number
@@ -44,11 +44,15 @@ export class Balances {
   /** `database` must be a connection of its own: on a shared one a read could see a transaction that is never committed. */
   constructor(database: DatabaseSync) {
     const quotaBy = (statement: StatementSync) => (id: number) => quotaOf(statement.get(id))
-    this.#users = new Accounts(quotaBy(database.prepare('select quota from users where id = ?')))
+    this.#users = new Accounts(quotaBy(database.prepare('select quota - held as quota from users where id = ?')))
     this.#tokens = new Accounts(
-      quotaBy(database.prepare('select case when unlimited_quota = 0 then remain_quota end as quota from tokens where id = ?')),
+      quotaBy(
+        database.prepare('select case when unlimited_quota = 0 then remain_quota - held end as quota from tokens where id = ?'),
+      ),
     )
-    const counted = database.prepare('select forgiven - charged as quota from budget_sums where budget_id = ? and start = ?')
+    const counted = database.prepare(
+      'select forgiven - charged - held as quota from budget_sums where budget_id = ? and start = ?',
+    )
     this.#budgets = new Accounts((key) => quotaOf(counted.get(...key.split(':').map(Number))))
   }
 
@@ -94,6 +98,16 @@ export class Balances {
     if (!budgets) return
     const counted = windowsOfCharge(budgets, channelId)
     for (const window of budgets) this.#budgets.end(keyOf(window), freed, counted.includes(window) ? charged : 0)
+  }
+
+  /**
+   * Ends a hold that the tables may count by now. Until its accounts are read again, they count it as spent: never less than what is held.
+   */
+  handOver({ userId, tokenId, amount, budgets = [] }: Hold): void {
+    this.#users.handOver(userId, amount)
+    if (tokenId !== 0) this.#tokens.handOver(tokenId, amount)
+    for (const window of budgets) this.#budgets.handOver(keyOf(window), amount)
+    if (!this.#inFlight) this.#readStale()
   }
 
   /** From now until `answered`, rows may or may not contain charges that are pending here. */
@@ -193,6 +207,14 @@ class Accounts<Key> {
     account.held -= freed
     account.pending += charged
     this.#dropStaleIdle(account)
+  }
+
+  handOver(key: Key, amount: number): void {
+    const account = this.#accounts.get(key)
+    if (!account) return
+    account.held -= amount
+    account.quota -= amount
+    this.changed(key)
   }
 
   written(key: Key, amount: number, known: boolean): void {

@@ -130,6 +130,13 @@ export class GroupedLedger implements Ledger {
     if (this.#store.holdsAreRows || open.checkpoint) return this.#forget(open.hold)
   }
 
+  handOver({ requestId }: Hold): void {
+    const open = this.#open.get(requestId)
+    if (!open) return
+    this.#open.delete(requestId)
+    this.#store.handOver(open.hold)
+  }
+
   checkpoint(hold: Hold, charge: Charge): void {
     requireCharge(charge)
     const open = this.#open.get(hold.requestId)

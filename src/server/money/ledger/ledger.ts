@@ -7,7 +7,8 @@ import type { BudgetWindow } from './budget-window.ts'
 /**
  * Money: the four moves of a request (hold, settle, release, expire) and credits. One interface for SQLite and PostgreSQL, opened by
  * `open-ledger.ts`. Not here: the cost of a request (pricing), and the reasons of credits (redemptions, payments). Quota is integer
- * units (500,000 = 1 USD by default). No other code changes `users.quota`, `users.held`, `users.used_quota`, `users.request_count`,
+ * units (500,000 = 1 USD by default). Holds of hours, which outlive their process, are in `durable-holds.ts`. No other code changes
+ * `users.quota`, `users.held`, `users.used_quota`, `users.request_count`,
  * `tokens.remain_quota` by use, `tokens.held`, `tokens.used_quota`, `channels.used_quota`, `ledger`, `holds`, `site_costs`,
  * `budget_charges`, `budget_sums.charged`, `budget_sums.held`.
  */
@@ -27,6 +28,11 @@ export interface Ledger extends CallLedger {
    * minute. At most 1,000 at a time.
    */
   expire(): Promise<{ settled: number; released: number }>
+  /**
+   * Ends a hold of this node without its release, after the commit that has made it durable (`durable-holds.ts`): its accounts are read
+   * again. Idempotent.
+   */
+  handOver(hold: Hold): Promise<void> | void
   /** The users whose charges this node has written since the last call: their balances have decreased. */
   takeSpenders(): number[]
   /** Number of requests that hold quota on this node now. */

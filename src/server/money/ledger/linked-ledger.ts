@@ -77,6 +77,11 @@ export class LinkedLedger implements Ledger {
     return this.#move('ledger.release', hold)
   }
 
+  handOver(hold: Hold): Promise<void> {
+    this.#open.delete(hold.requestId)
+    return this.#move('ledger.handOver', hold)
+  }
+
   checkpoint(hold: Hold, charge: Charge): void {
     requireCharge(charge)
     this.#owner.notify('ledger.checkpoint', { hold, charge } satisfies ChargedHold)
@@ -123,7 +128,7 @@ interface Served {
 
 /**
  * Executes the moves of workers in the owner's ledger. The holds of a worker that died end as those of a dead node do: each is
- * charged by its last checkpoint, or released.
+ * charged by its last checkpoint, or released; unless a transaction of the worker has made it durable.
  */
 export function serveLedger(siblings: OwnerSiblings, { ledger, backlog, logger }: Served): void {
   const holds = new OpenHolds()
@@ -154,6 +159,10 @@ export function serveLedger(siblings: OwnerSiblings, { ledger, backlog, logger }
     holds.end(link, hold)
     return ledger.release(hold)
   })
+  siblings.serve('ledger.handOver', (hold: Hold, link) => {
+    holds.end(link, hold)
+    return ledger.handOver(hold)
+  })
   siblings.serve('ledger.checkpoint', ({ hold, charge }: ChargedHold, link) => {
     holds.note(link, hold, charge)
     ledger.checkpoint(hold, charge)
@@ -163,7 +172,7 @@ export function serveLedger(siblings: OwnerSiblings, { ledger, backlog, logger }
 
   siblings.onGone((link) => {
     for (const { hold, charge } of holds.takeAll(link)) {
-      Promise.resolve(charge ? ledger.settle(hold, charge) : ledger.release(hold)).catch((error: unknown) =>
+      Promise.resolve(charge ? ledger.settle(hold, charge) : ledger.handOver(hold)).catch((error: unknown) =>
         logger.error({ error, requestId: hold.requestId }, 'the hold of a worker that died ends later'),
       )
     }

@@ -20,6 +20,8 @@ export interface Store {
    * Takes note that a hold ended: `freed` units are no longer held, and a later `write` charges `charged` units on that channel.
    */
   end(hold: Hold, change: { freed: number; charged: number; channelId?: number }): void
+  /** Takes note that a hold of this node has become durable in the tables, outside of `write`. */
+  handOver(hold: Hold): void
   /** Makes the batch durable, all of it or none. A charge of a request that was charged already changes nothing. */
   write(batch: readonly Entry[]): Promise<Written>
   /** The units that are durably charged for a request; undefined before its charge is. */

@@ -69,6 +69,10 @@ export class PostgresStore implements Store {
     // `write` ends the hold in the database.
   }
 
+  handOver(): void {
+    // Its row has another owner.
+  }
+
   async write(entries: readonly Entry[]): Promise<Written> {
     const checkpoints = entries.filter((entry) => entry.kind === 'checkpoint')
     if (checkpoints.length > 0) {

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { endlessLease } from '../../../base/db/endless-lease.ts'
 import type { Backlog, Database } from '../../../base/db/open.ts'
 import { openSqlite } from '../../../base/db/sqlite-file.ts'
 import { TurnoverMap } from '../../../base/lib/collections/turnover-map.ts'
@@ -45,7 +46,7 @@ const slowMs = 2000
 const outageWaitMs = 500
 
 /**
- * SQLite: one process, so holds live in memory. A separate thread makes charges durable in the journal (`charge-journal.ts`), and
+ * SQLite: one process, so holds live in memory, except durable ones, which the tables count. A separate thread makes charges durable in the journal (`charge-journal.ts`), and
  * applies this to the tables a little later; queries over the database that could read a charge first wait for that.
  */
 export class SqliteStore implements Store, Backlog {
@@ -116,6 +117,10 @@ export class SqliteStore implements Store, Backlog {
     this.#balances.end(hold, change)
   }
 
+  handOver(hold: Hold): void {
+    this.#balances.handOver(hold)
+  }
+
   async write(entries: readonly Entry[]): Promise<Written> {
     const charges = entries.filter((entry) => entry.kind === 'charge')
     const known = charges.filter(({ hold }) => this.#journalled.has(hold.requestId))
@@ -159,9 +164,10 @@ export class SqliteStore implements Store, Backlog {
   }
 
   async expire({ finish }: Parameters<Store['expire']>[0]): Promise<Expired> {
-    const query = 'select request_id, user_id, token_id, amount, checkpoint, budgets from holds where node <> ?'
+    const query =
+      'select request_id, user_id, token_id, amount, checkpoint, budgets from holds where node <> ? and lease_until < ?'
     // The columns are those of the query.
-    return finishOrphans(this.#reader.prepare(query).all(this.#core.node) as unknown as Orphan[], finish)
+    return finishOrphans(this.#reader.prepare(query).all(this.#core.node, endlessLease) as unknown as Orphan[], finish)
   }
 
   /** What cannot be applied now is applied by the next start. */
