@@ -71,7 +71,9 @@ export const socketFormats = { 'openai.realtime': 'OpenAI Realtime' } as const
 export const storeFormats = {
   'openai.files': 'OpenAI Files',
   'openai.uploads': 'OpenAI Uploads',
+  'openai.batches': 'OpenAI Batches',
   'anthropic.files': 'Anthropic Files',
+  'anthropic.batches': 'Anthropic Message Batches',
   'gemini.files': 'Gemini Files',
   'gemini.uploads': 'Gemini Uploads',
 } as const

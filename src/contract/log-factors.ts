@@ -74,6 +74,7 @@ const kinds: Readonly<Record<keyof LogOther, 'number' | 'string' | 'boolean' | '
   reply_dropped: 'object',
   held: 'number',
   output_limit: 'number',
+  batch: 'object',
   admin_info: 'object',
 }
 

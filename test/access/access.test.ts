@@ -41,6 +41,7 @@ describe('the matrix', () => {
         model: true,
         task: true,
         file: true,
+        batch: true,
       },
       ...{ 'not-offered': true, draw: true, drawing: true, seed: true, image: true, drawings: true, notify: true },
       ...{ compose: true, song: true, songs: true, film: true, video: true, videos: true, clip: true, 'delete-video': true },

@@ -9,7 +9,7 @@ const wings: Readonly<Record<string, readonly string[]>> = {
   usage: ['imported-logs', 'filter', 'calls', 'sums', 'log', 'recordings', 'telemetry'],
   money: ['ledger', 'payments', 'pricing'],
   people: ['notify', 'accounts', 'organisations', 'tokens'],
-  gateway: ['limits', 'moderation', 'protocols', 'providers', 'channels', 'relay', 'files', 'tasks'],
+  gateway: ['limits', 'moderation', 'protocols', 'providers', 'channels', 'relay', 'files', 'tasks', 'batches'],
   watch: ['status-page', 'parts', 'quality', 'alerts', 'jobs'],
   console: ['calls', 'http'],
   run: ['app', 'welcome', 'serve', 'supervisor', 'start', 'prepare-start', 'import', 'commands'],

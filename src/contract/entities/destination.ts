@@ -103,6 +103,7 @@ export const eventTypes = {
   'user.low_quota': { zh: '用户额度不足', en: 'User has low quota' },
   'budget.raise_requested': { zh: '成员申请提高预算', en: 'A member asked for a greater budget' },
   'budget.reached': { zh: '预算达到提醒比例', en: 'Budget reached a notification share' },
+  'batch.completed': { zh: '批处理已结束', en: 'Batch has ended' },
   'order.paid': { zh: '订单已支付', en: 'Order paid' },
 } as const satisfies Record<string, Text>
 export type EventType = keyof typeof eventTypes

@@ -55,6 +55,15 @@ export const log = z.object({
 })
 export type Log = z.output<typeof log>
 
+/** The requests of a batch in one log row: how many were ordered and charged, and of how many the usage was counted here. */
+interface LogBatch {
+  readonly id: string
+  readonly requests: number
+  readonly charged: number
+  readonly estimated: number
+  readonly factor: number
+}
+
 /**
  * Every factor of a charge, so that it can be recomputed from its row alone. Times in milliseconds. Cache writes of each lifetime
  * beyond five minutes have their own count, absent for 0.
@@ -132,6 +141,8 @@ export interface LogOther extends Partial<Record<`cache_creation_${LongCacheLife
   above_hold?: true
   /** The reply never reached the caller: nothing is charged. Rows before 1.0.0-rc.2 say so in `admin_info` alone. */
   undelivered?: true
+  /** The row is the sum of the requests of a batch that asked this model, at its factor on the price. */
+  batch?: LogBatch
   /** Prompt tokens that the upstream reports beyond what the request can have: it may have added to the prompt. */
   prompt_added?: number
   /** No price was set and the fallback ratio was used. */

@@ -65,6 +65,8 @@ export interface Tables {
   /** Each time that another version began to run, in unix seconds. */
   deployments: { number: number; version: string; at: number }
   files: FilesTable
+  batches: BatchesTable
+  batch_lines: BatchLinesTable
   resumable_replies: ResumableRepliesTable
   reply_pieces: { request_id: string; first: number; last: number; sealed: string; bytes: number }
   price_data: PriceDataTable
@@ -606,6 +608,58 @@ interface OpenResponsesTable {
   /** The number of polls. */
   asked: Generated<number>
   created_at: number
+}
+
+/** Batches that users order at vendors. Written by `gateway/batches`. */
+interface BatchesTable {
+  id: string
+  user_id: number
+  token_id: number
+  channel_id: number
+  key_id: number
+  dialect: string
+  /** The vendor's id, which no caller sees; '' before the vendor has given one. */
+  vendor_id: string
+  state: string
+  /** JSON: what the caller has asked, without the requests. */
+  asked: string
+  /** JSON: who has asked, for the log. */
+  caller: string
+  /** JSON: the prices by model as they were when the batch was ordered. */
+  prices: string
+  /** JSON: the vendor's object without its ids. */
+  vendor_object: string
+  requests: number
+  held: number
+  charged: number
+  output_file: string
+  error_file: string
+  created_at: number
+  /** 0 until it is charged, or has failed. */
+  ended_at: number
+  /** When its vendor is asked again; 0 for never. */
+  ask_at: number
+  /** Until when a node settles it, and how many have tried. */
+  settling_until: number
+  fence: number
+}
+
+/** The requests of batches. Written by `gateway/batches`. */
+interface BatchLinesTable {
+  batch_id: string
+  line: number
+  custom_id: string
+  model: string
+  held: number
+  /** JSON: what the charge of the request needs besides its price. */
+  facts: string
+  state: string
+  prompt_tokens: number
+  completion_tokens: number
+  amount: number
+  /** What the request cost beyond its hold, which the site bears. */
+  borne: number
+  estimated: number
 }
 
 /** Files that users store at vendors. Written by `relay/conversations/kept-files.ts`. */

@@ -7,6 +7,8 @@ import { declineUpgrade, wantsWebSocket } from '../../base/lib/net/decline-upgra
 import { DescriptorWatch } from '../../base/lib/process/descriptors.ts'
 import { answerHalfClosed, listenOn, stopAccepting } from '../../base/lib/process/node-internals.ts'
 import { root } from '../../base/lib/process/root.ts'
+import { handleBatch } from '../../gateway/batches/handle.ts'
+import { readContentOrResults } from '../../gateway/batches/results.ts'
 import { handleFile } from '../../gateway/files/handle.ts'
 import { relayRouter } from '../../gateway/relay/router.ts'
 import { socketRouter } from '../../gateway/relay/socket-router.ts'
@@ -41,7 +43,11 @@ interface RunningServer {
 /** One `node:http` server: the relay takes its own paths before the console's router sees them. `files` are those of the console. */
 export async function listen(app: App, files = readConsoleFiles(builtWeb)): Promise<RunningServer> {
   const readClient = clientReader(app.env.TRUSTED_PROXIES)
-  const relay = relayRouter(app, readClient, { task: handleTask, file: handleFile })
+  const relay = relayRouter(app, readClient, {
+    task: handleTask,
+    file: (parts, fileCall, call) => handleFile(parts, fileCall, call, readContentOrResults),
+    batch: handleBatch,
+  })
   const sockets = socketRouter(app, readClient)
   const descriptors = new DescriptorWatch(app.logger)
   const basePath = openBasePath(app, readClient)

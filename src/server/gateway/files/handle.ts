@@ -14,9 +14,14 @@ import { requireOn, uploadFile } from './upload.ts'
  * Files that users store at vendors. They pass through this server as they arrive, and only their ids, sizes and places are kept
  * (`relay/conversations/kept-files.ts`): a file belongs to a user and is used by the channel and key that have it. Requests that name a
  * file are not handled here, but in `relay/conversations/named-files.ts`. Files cost nothing. The relay's router passes all calls about
- * files to this function.
+ * files to this function. `sendContent`: how the content of files is sent where some are more than bytes of their vendor.
  */
-export async function handleFile(app: RelayParts, fileCall: FileCall, call: ClientExchange): Promise<void> {
+export async function handleFile(
+  app: RelayParts,
+  fileCall: FileCall,
+  call: ClientExchange,
+  sendContent: typeof readContent = readContent,
+): Promise<void> {
   requireOn(app)
   const caller = await authenticateCall(app, { from: 'token' }, call)
   const lease = app.limits.leaseOf(caller, call.id)
@@ -24,13 +29,13 @@ export async function handleFile(app: RelayParts, fileCall: FileCall, call: Clie
   const run = async () => {
     const group = caller.tokenGroup || caller.userGroup
     if (lease) await enterLimits(app, call, lease, { group, inputTokens: 0, outputTokens: 0 })
-    await answer(app, fileCall, asked)
+    await answer(app, fileCall, asked, sendContent)
   }
   if (lease) await withinLimits(app, { call, lease }, run)
   else await run()
 }
 
-function answer(app: RelayParts, fileCall: FileCall, asked: Asked): Promise<void> {
+function answer(app: RelayParts, fileCall: FileCall, asked: Asked, sendContent: typeof readContent): Promise<void> {
   const form = fileForms[fileCall.dialect]
   switch (fileCall.action) {
     case 'upload':
@@ -40,7 +45,7 @@ function answer(app: RelayParts, fileCall: FileCall, asked: Asked): Promise<void
     case 'read':
       return readFile(app, form, asked, fileCall.id)
     case 'content':
-      return readContent(app, form, asked, fileCall.id)
+      return sendContent(app, form, asked, fileCall.id)
     case 'delete':
       return deleteFile(app, form, asked, fileCall.id)
     case 'open':

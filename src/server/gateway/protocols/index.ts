@@ -86,9 +86,11 @@ export const formats: Declarations = {
   'openai.decisions': direct.openAiDecisionsFormat,
   'cloudflare.run': direct.cloudflareRunFormat,
 
-  // What vendors store: `gateway/files`.
+  // What vendors store: `gateway/files` and `gateway/batches`.
   'openai.files': { name: 'openai.files', optionalEndpoint: { name: 'files' } },
   'openai.uploads': { name: 'openai.uploads', optionalEndpoint: { name: 'files', isPart: true } },
+  'openai.batches': { name: 'openai.batches' },
+  'anthropic.batches': { name: 'anthropic.batches' },
   'anthropic.files': { name: 'anthropic.files', optionalEndpoint: { name: 'files' } },
   'gemini.files': { name: 'gemini.files', optionalEndpoint: { name: 'files' } },
   'gemini.uploads': { name: 'gemini.uploads', optionalEndpoint: { name: 'files', isPart: true } },

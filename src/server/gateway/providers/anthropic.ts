@@ -16,6 +16,7 @@ export const anthropic = defineProvider({
     'anthropic.messages': '/v1/messages',
     'anthropic.count_tokens': '/v1/messages/count_tokens',
     'anthropic.files': '/v1/files',
+    'anthropic.batches': '/v1/messages/batches',
   },
   keepsThreads: true,
   passedQuery: ['beta=true'],

@@ -29,6 +29,7 @@ const ownPaths = {
   'openai.decisions': '/v1/decisions',
   'openai.files': '/v1/files',
   'openai.uploads': '/v1/uploads',
+  'openai.batches': '/v1/batches',
   rerank: '/v1/rerank',
 }
 

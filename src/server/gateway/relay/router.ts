@@ -13,6 +13,7 @@ import { asAppError, noteEndOfCall } from './charge/end-of-call.ts'
 import { handleCount } from './count/count.ts'
 import { handleRelay } from './handle-request.ts'
 import { HttpAnswer } from './http/answer.ts'
+import type { BatchCall } from './http/batch-paths.ts'
 import { ClientExchange } from './http/client-exchange.ts'
 import { type Endpoint, findEndpoint, isRelayPath, refuseRoute } from './http/endpoints.ts'
 import type { FileCall } from './http/file-paths.ts'
@@ -101,6 +102,8 @@ interface LaterHandlers {
   task(app: RelayParts, taskCall: TaskCall, call: ClientExchange): Promise<void>
   /** Calls about files at vendors. */
   file(app: RelayParts, fileCall: FileCall, call: ClientExchange): Promise<void>
+  /** Calls about batches at vendors. */
+  batch(app: RelayParts, batchCall: BatchCall, call: ClientExchange): Promise<void>
 }
 
 type Found = ReturnType<typeof findEndpoint>
@@ -190,7 +193,7 @@ function isRepeatable(app: Pick<RelayParts, 'options'>, found: Endpoint, { reque
   if (request.headers['last-event-id'] !== undefined) return false
   if (!app.options.current['idempotency.enabled']) return false
   if (found.kind === 'task') return found.taskCall.action !== 'notify'
-  return found.kind === 'relay' || found.kind === 'count' || found.kind === 'response'
+  return found.kind === 'batch' || found.kind === 'relay' || found.kind === 'count' || found.kind === 'response'
 }
 
 function handled(
@@ -199,10 +202,15 @@ function handled(
 ): Promise<void> {
   if (found.kind === 'task') return handlers.task(app, found.taskCall, call)
   if (found.kind === 'file') return handlers.file(app, found.fileCall, call)
+  if (found.kind === 'batch') return handlers.batch(app, found.batchCall, call)
   return answer(app, found, call)
 }
 
-function answer(app: RelayParts, endpoint: Exclude<Endpoint, { kind: 'task' | 'file' }>, call: ClientExchange): Promise<void> {
+function answer(
+  app: RelayParts,
+  endpoint: Exclude<Endpoint, { kind: 'task' | 'file' | 'batch' }>,
+  call: ClientExchange,
+): Promise<void> {
   switch (endpoint.kind) {
     case 'relay':
       return handleRelay(app, endpoint, call)

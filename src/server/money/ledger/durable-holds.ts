@@ -54,6 +54,8 @@ export async function makeDurable(
 export interface DurableCharge {
   readonly requestId: string
   readonly charge: Charge
+  /** The windows of the hold that count the charge, beside those of its channel; all of them when absent. */
+  readonly budgets?: readonly BudgetWindow[] | undefined
 }
 
 /** Whose balances changed, for `ledger.refresh` after the commit. */
@@ -211,12 +213,22 @@ async function countInBudgets(
 ): Promise<void> {
   for (const window of inOrder(budgets)) {
     const { budgetId: budget_id, start } = window
-    const counted = charges.filter(({ charge }) => charge.amount > 0 && windowsOfCharge([window], charge.channelId).length > 0)
+    const counted = charges.filter((each) => each.charge.amount > 0 && isCountedIn(window, each))
     for (const { requestId: request_id, charge } of counted)
       await within.insertInto('budget_charges').values({ request_id, budget_id, start, amount: charge.amount }).execute()
     const charged = counted.reduce((units, { charge }) => units + charge.amount, 0)
     await addToWindow(within, window, { held: -amount, charged })
   }
+}
+
+function isCountedIn(window: BudgetWindow, { charge, budgets }: DurableCharge): boolean {
+  if (
+    window.channelId === undefined &&
+    budgets &&
+    !budgets.some(({ budgetId, start }) => budgetId === window.budgetId && start === window.start)
+  )
+    return false
+  return windowsOfCharge([window], charge.channelId).length > 0
 }
 
 async function addToWindow(

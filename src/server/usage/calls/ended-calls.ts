@@ -63,6 +63,7 @@ export type CallKind =
   | 'model'
   | 'task'
   | 'file'
+  | 'batch'
   | 'other'
 
 /** A call that has ended. Times in milliseconds; strings of the caller are unchanged, of any length. */

@@ -1,4 +1,5 @@
 import { seconds } from '../../base/lib/time/clock.ts'
+import { followBatches } from '../../gateway/batches/follow.ts'
 import { notifyDisabledChannels } from '../../gateway/channels/health/notify-disabled.ts'
 import { notifyImplausibleUsage } from '../../gateway/channels/health/notify-implausible-usage.ts'
 import { expireMissingEndpoints } from '../../gateway/channels/row/missing-endpoints.ts'
@@ -202,6 +203,14 @@ export const jobs: readonly Job[] = [
     everyMs: () => 15 * second,
     deadlineMs: 2 * minute,
     run: pollTasks,
+  },
+  {
+    name: 'follow-batches',
+    label: { zh: '查询并结算批处理', en: 'Follow and charge batches' },
+    on: 'one-node',
+    everyMs: () => 20 * second,
+    deadlineMs: 30 * minute,
+    run: followBatches,
   },
   testChannels,
   {

@@ -49,6 +49,7 @@ import { accountKinds } from './0050-account-kinds.ts'
 import { organisations } from './0051-organisations.ts'
 import { budgetRaises } from './0052-budget-raises.ts'
 import { files } from './0053-files.ts'
+import { batches } from './0054-batches.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -110,4 +111,5 @@ export const migrations: readonly Migration[] = [
   { name: '0051-organisations', up: organisations },
   { name: '0052-budget-raises', up: budgetRaises },
   { name: '0053-files', up: files },
+  { name: '0054-batches', up: batches },
 ]

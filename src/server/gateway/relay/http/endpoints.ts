@@ -5,6 +5,7 @@ import type { CallerFormat, ChannelFormat, CountFormat, Dialect, FileDialect, St
 import { ArrayFraming } from '../../protocols/gemini-generate/array-framing.ts'
 import { asksForEvents, plainModel, readGeminiPath } from '../../protocols/gemini-generate/path.ts'
 import type { PathFacts, Reframing } from '../../protocols/wire-format.ts'
+import { type BatchCall, batchLines, findBatchCall } from './batch-paths.ts'
 import { type FileCall, fileLines, findFileCall } from './file-paths.ts'
 import { findTaskCall, isTaskPath, type TaskCall, taskLines } from './task-paths.ts'
 
@@ -43,6 +44,8 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   | { readonly kind: 'task'; readonly taskCall: TaskCall; readonly from: 'token' | 'session' }
   /** Stores, lists, reads or deletes files at vendors. */
   | { readonly kind: 'file'; readonly fileCall: FileCall }
+  /** Orders, lists, reads or cancels batches at vendors. */
+  | { readonly kind: 'batch'; readonly batchCall: BatchCall }
   | { readonly kind: 'not-offered' }
   | {
       readonly kind: 'unknown'
@@ -131,7 +134,7 @@ const entries = new Map<string, Entry>(
 /** Vendor endpoints that this server does not implement; they get `not_implemented`. Source: the routes of the official SDKs. */
 const notOfferedNames = [
   // OpenAI
-  ...['agents', 'assistants', 'audio/voice_consents', 'audio/voices', 'batches', 'chatkit', 'compliance', 'containers'],
+  ...['agents', 'assistants', 'audio/voice_consents', 'audio/voices', 'chatkit', 'compliance', 'containers'],
   ...['content_provenance_checks', 'conversations', 'edits', 'evals', 'fine-tunes', 'fine_tuning', 'live'],
   ...['organization', 'projects', 'realtime', 'safety', 'skills', 'threads', 'vaults', 'vector_stores'],
   ...['webhook_endpoints', 'webhook_event_types'],
@@ -191,6 +194,8 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   if (isTaskPath(path)) return taskEndpoint(method, path)
   const file = findFileCall(method, path, fileDialect(headers))
   if (file) return fileEndpoint(method, path, file)
+  const batch = findBatchCall(method, path)
+  if (batch) return batchEndpoint(method, path, batch)
   const meant = meantBy(path)
   if (meant !== undefined) return { path, dialect: dialectOf(meant, headers), kind: 'unknown', meant }
   const kept = keptResponse.exec(path)
@@ -249,6 +254,15 @@ function fileDialect(headers: IncomingHttpHeaders): FileDialect {
 function fileEndpoint(method: string, path: string, found: NonNullable<ReturnType<typeof findFileCall>>): Endpoint | WrongMethod {
   if ('allowed' in found) return { wrongMethod: method, allowed: found.allowed, dialect: found.dialect }
   return { path, dialect: found.fileCall.dialect, kind: 'file', fileCall: found.fileCall }
+}
+
+function batchEndpoint(
+  method: string,
+  path: string,
+  found: NonNullable<ReturnType<typeof findBatchCall>>,
+): Endpoint | WrongMethod {
+  if ('allowed' in found) return { wrongMethod: method, allowed: found.allowed, dialect: found.dialect }
+  return { path, dialect: found.batchCall.dialect, kind: 'batch', batchCall: found.batchCall }
 }
 
 const keptResponse =
@@ -323,6 +337,7 @@ export function relayLines(): string[] {
     'GET /v1beta/models/{model}',
     ...taskLines,
     ...fileLines,
+    ...batchLines,
     ...notOfferedNames.map((name) => `GET /v1/${name}/{id}`),
     ...[...socketEndpoints.keys()].map((path) => `WEBSOCKET ${path}`),
   ]

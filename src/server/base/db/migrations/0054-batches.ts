@@ -1,0 +1,52 @@
+import type { Kysely } from 'kysely'
+import { addIndex, columnsOf, type Dialect } from '../columns.ts'
+
+/** Batches that users order at vendors, by the ids of this site, and their requests. */
+export async function batches(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  const { integer, text, required } = columnsOf(dialect)
+  await db.schema
+    .createTable('batches')
+    .addColumn('id', text, (column) => column.primaryKey().notNull())
+    .addColumn('user_id', integer, required)
+    .addColumn('token_id', integer, required)
+    .addColumn('channel_id', integer, required)
+    .addColumn('key_id', integer, required)
+    .addColumn('dialect', text, required)
+    .addColumn('vendor_id', text, required)
+    .addColumn('state', text, required)
+    .addColumn('asked', text, required)
+    .addColumn('caller', text, required)
+    .addColumn('prices', text, required)
+    .addColumn('vendor_object', text, required)
+    .addColumn('requests', integer, required)
+    .addColumn('held', integer, required)
+    .addColumn('charged', integer, required)
+    .addColumn('output_file', text, required)
+    .addColumn('error_file', text, required)
+    .addColumn('created_at', integer, required)
+    .addColumn('ended_at', integer, required)
+    .addColumn('ask_at', integer, required)
+    .addColumn('settling_until', integer, required)
+    .addColumn('fence', integer, required)
+    .execute()
+  await addIndex(db, 'batches', ['user_id', 'dialect', 'created_at', 'id'])
+  await addIndex(db, 'batches', ['ask_at'])
+
+  await db.schema
+    .createTable('batch_lines')
+    .addColumn('batch_id', text, required)
+    .addColumn('line', integer, required)
+    .addColumn('custom_id', text, required)
+    .addColumn('model', text, required)
+    .addColumn('held', integer, required)
+    .addColumn('facts', text, required)
+    .addColumn('state', text, required)
+    .addColumn('prompt_tokens', integer, required)
+    .addColumn('completion_tokens', integer, required)
+    .addColumn('amount', integer, required)
+    .addColumn('borne', integer, required)
+    .addColumn('estimated', integer, required)
+    .addPrimaryKeyConstraint('batch_lines_key', ['batch_id', 'line'] as never)
+    .execute()
+  await addIndex(db, 'batch_lines', ['batch_id', 'custom_id'], true)
+}

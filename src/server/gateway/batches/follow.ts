@@ -1,0 +1,175 @@
+import { seconds } from '../../base/lib/time/clock.ts'
+import { findUsedKey } from '../channels/index/find-used-key.ts'
+import type { RunningChannel } from '../channels/index/model-index.ts'
+import { objectAt, textAt } from '../protocols/wire-format.ts'
+import type { RelayParts } from '../relay/relay-parts.ts'
+import { callUpstream, type UpstreamAnswer } from '../relay/upstream/call-upstream.ts'
+import { parseObject, UpstreamFailure } from '../relay/upstream/failure.ts'
+import { batchForms, batchMark } from './batch-form.ts'
+import { type BatchState, claimDue, forgetBatch, type KeptBatch, readAgain, updateBatch } from './batch-table.ts'
+import { adoptOrder, withdrawBatch } from './order.ts'
+import { releaseBatch, settleBatch } from './settle.ts'
+
+const timeoutMs = 60_000
+const claimedMax = 50
+/** A claimed batch is asked for again after this time, also when its node dies. */
+const againSeconds = 60
+/** A batch whose vendor cannot tell about it for so long is given up. */
+const givenUpSeconds = 7 * 86_400
+/** Pages of a vendor's list in which a lost order is looked for. */
+const pagesMax = 50
+/** Clocks of vendors may be behind by this much. */
+const slackSeconds = 3600
+
+/** Asks vendors for the batches that are due, charges those that have ended, and finds out about lost orders. Returns a short summary. */
+export async function followBatches(app: RelayParts, signal: AbortSignal): Promise<string> {
+  let asked = 0
+  for (;;) {
+    const due = await claimDue(app, { limit: claimedMax, againSeconds })
+    for (const batch of due) {
+      if (signal.aborted) return `${asked} asked`
+      asked++
+      await followOne(app, batch)
+    }
+    if (due.length < claimedMax) break
+  }
+  await forgetOld(app)
+  return `${asked} asked`
+}
+
+/** Never throws: a batch that cannot be asked for must not keep others waiting. */
+async function followOne(app: RelayParts, batch: KeptBatch): Promise<void> {
+  try {
+    if (batch.state === 'checking' || batch.state === 'held') await withdrawBatch(app, batch)
+    else if (batch.state === 'creating') await findOrder(app, batch)
+    else await askForBatch(app, batch)
+  } catch (error) {
+    app.logger.warn({ error, batch: batch.id }, 'a batch could not be asked for, and is asked for again')
+  }
+}
+
+/**
+ * Asks the vendor for the state of a batch, and charges it when it has ended. Returns the batch as it is then, or the vendor's failure.
+ */
+export async function askForBatch(app: RelayParts, batch: KeptBatch): Promise<KeptBatch | UpstreamFailure> {
+  if (batch.state !== 'running' && batch.state !== 'ended') return batch
+  const channel = await findUsedKey(app, batch)
+  if (!channel) {
+    await giveUp(app, batch)
+    return (await readAgain(app, batch)) ?? batch
+  }
+  const answer = await ask(app, channel, { batch, suffix: `/${encodeURIComponent(batch.vendorId)}` })
+  if (answer instanceof UpstreamFailure) {
+    await giveUp(app, batch)
+    return answer
+  }
+  return noteAnswer(app, { channel, batch }, answer)
+}
+
+/** Notes what a vendor says about a batch, and charges it when it has ended. */
+export async function noteAnswer(
+  app: RelayParts,
+  { channel, batch }: { readonly channel: RunningChannel; readonly batch: KeptBatch },
+  answer: UpstreamAnswer,
+): Promise<KeptBatch | UpstreamFailure> {
+  const seen = batchForms[batch.dialect].readObject(parseObject(answer.body))
+  const state: BatchState = seen.isFinal ? 'ended' : 'running'
+  const change = { state, vendor_object: JSON.stringify(seen.vendorObject) }
+  await updateBatch(app.db, { id: batch.id, from: seen.isFinal ? ['running', 'ended'] : ['running'] }, change)
+  const ended: KeptBatch = { ...batch, state, vendorObject: seen.vendorObject }
+  if (seen.isFinal) {
+    try {
+      await settleBatch(app, channel, ended, seen)
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      await giveUp(app, batch)
+      app.logger.warn({ error, batch: batch.id }, 'the results of a batch could not be read, and are read again later')
+    }
+  }
+  return (await readAgain(app, batch)) ?? ended
+}
+
+interface Question {
+  readonly batch: KeptBatch
+  readonly suffix?: string
+  readonly query?: URLSearchParams
+}
+
+function ask(
+  app: RelayParts,
+  channel: RunningChannel,
+  { batch, suffix = '', query }: Question,
+): Promise<UpstreamAnswer | UpstreamFailure> {
+  const { format } = batchForms[batch.dialect]
+  const call = { format, model: '', method: 'GET' as const, suffix, caller: {}, timeoutMs }
+  return callUpstream(app, channel, query ? { ...call, query } : call)
+}
+
+/** A batch whose vendor or channel does not tell about it for a week ends without a charge. */
+async function giveUp(app: RelayParts, batch: KeptBatch): Promise<void> {
+  if (seconds(app.now()) - batch.createdAt < givenUpSeconds) return
+  app.logger.error(
+    { batch: batch.id, held: batch.held },
+    'a batch was given up: its vendor tells nothing about it, and it is not charged',
+  )
+  const lost = { code: 'batch_lost', line: null, message: 'The vendor does not tell about the batch any more' }
+  await releaseBatch(app, batch, { ...batch.vendorObject, ...batchForms[batch.dialect].failed([lost], seconds(app.now())) })
+}
+
+/**
+ * Looks for an order whose answer was lost in the vendor's list. The vendor has it when a batch there has its mark, or, where a vendor
+ * has no marks, when one of its time and size belongs to nobody here. A list without it shows that the vendor has not taken the order.
+ */
+async function findOrder(app: RelayParts, batch: KeptBatch): Promise<void> {
+  const channel = await findUsedKey(app, batch)
+  if (!channel) return giveUp(app, batch)
+  const form = batchForms[batch.dialect]
+  let query: URLSearchParams | undefined = new URLSearchParams({ limit: '100' })
+  for (let page = 0; query && page < pagesMax; page++) {
+    const answer = await ask(app, channel, { batch, query })
+    if (answer instanceof UpstreamFailure) return giveUp(app, batch)
+    const { objects, next } = form.readList(parseObject(answer.body))
+    for (const object of objects) {
+      const seen = form.readObject(object)
+      if (await isOrder(app, batch, { object, ...seen })) return adoptOrder(app, batch, seen)
+      if (seen.createdAt < batch.createdAt - slackSeconds) return withdrawBatch(app, batch)
+    }
+    query = next
+  }
+  if (!query) await withdrawBatch(app, batch)
+}
+
+interface SeenOrder {
+  readonly object: Parameters<typeof textAt>[0]
+  readonly vendorId: string
+  readonly createdAt: number
+}
+
+async function isOrder(app: RelayParts, batch: KeptBatch, { object, vendorId, createdAt }: SeenOrder): Promise<boolean> {
+  if (batch.dialect === 'openai') return textAt(objectAt(object, 'metadata') ?? {}, batchMark) === batch.id
+  const counts = Object.values(objectAt(object, 'request_counts') ?? {})
+  const size = counts.reduce<number>((sum, count) => sum + Number(count), 0)
+  if (size !== batch.requests || createdAt < batch.createdAt - 60) return false
+  const { channelId: channel_id, keyId: key_id } = batch
+  const known = await app.db
+    .selectFrom('batches')
+    .select('id')
+    .where('channel_id', '=', channel_id)
+    .where('key_id', '=', key_id)
+    .where('vendor_id', '=', vendorId)
+    .executeTakeFirst()
+  return known === undefined
+}
+
+/** Deletes ended batches and their requests after the time for which they are kept. */
+async function forgetOld(app: RelayParts): Promise<void> {
+  const before = seconds(app.now()) - app.options.current['batches.days_kept'] * 86_400
+  const old = await app.db
+    .selectFrom('batches')
+    .select('id')
+    .where('state', 'in', ['settled', 'failed'])
+    .where('ended_at', '<=', before)
+    .limit(claimedMax)
+    .execute()
+  for (const { id } of old) await forgetBatch(app.db, id)
+}
