@@ -1,4 +1,5 @@
 import { AppError, fail } from '../../base/lib/failure.ts'
+import { ConnectionClosed } from '../../base/lib/net/upstream-http/connection.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
 import type { BudgetWindow } from '../../money/ledger/budget-window.ts'
 import { endDurable, makeDurable } from '../../money/ledger/durable-holds.ts'
@@ -158,8 +159,10 @@ export async function placeBatch(
   const sending = { state: 'creating' as const, ask_at: seconds(app.now()) + lookAfterSeconds }
   if (!(await updateBatch(app.db, { id: batch.id, from: ['held'] }, sending))) fail('batch_unknown', { id: batch.id })
   const caller = callerHeaders({ call }, channel)
-  const order = { format: form.format, model: '', method: 'POST' as const, body, caller, timeoutMs: orderMs }
-  const answer = await callUpstream(app, channel, order)
+  const answer = await callUpstream(app, channel, {
+    ...{ format: form.format, model: '', method: 'POST', caller, timeoutMs: orderMs },
+    streamed: { pieces: once(body), length: body.length, contentType: 'application/json' },
+  })
   if (answer instanceof UpstreamFailure && isRefusal(answer)) {
     await withdrawBatch(app, batch)
     return answer
@@ -168,9 +171,15 @@ export async function placeBatch(
   return (await readAgain(app, batch)) ?? fail('batch_unknown', { id: batch.id })
 }
 
+/** A streamed body is never sent again, where another would be on a connection that has closed: an order must not arrive twice. */
+async function* once(body: Buffer): AsyncGenerator<Buffer> {
+  yield body
+}
+
 /** The vendor has answered that it does not take the order, or was not reached. */
-function isRefusal({ kind, status }: UpstreamFailure): boolean {
-  return kind === 'unreachable' || (status >= 400 && status < 500 && status !== 408)
+function isRefusal({ kind, status, cause }: UpstreamFailure): boolean {
+  if (kind === 'unreachable') return !(cause instanceof ConnectionClosed)
+  return status >= 400 && status < 500 && status !== 408
 }
 
 async function adopt(app: RelayParts, batch: KeptBatch, answer: UpstreamAnswer): Promise<void> {
