@@ -1,99 +1,29 @@
-import Anthropic from '@anthropic-ai/sdk'
 import OpenAI, { toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
-import { followBatches } from '../../src/server/gateway/batches/follow.ts'
-import { serverOfTest, type TestServer } from '../helpers/app.ts'
+import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { addChannel, addToken, books, requireBalancedBooks, setOptions, tokenOfSecondUser } from '../helpers/seed.ts'
-import { batchVendor, type VendorBatch } from './batch-vendor.ts'
+import {
+  answered,
+  type BatchStage,
+  batchStage,
+  bill,
+  charges,
+  create,
+  dueNow,
+  follow,
+  held,
+  mapped,
+  message,
+  order,
+  other,
+  request,
+  sdks,
+  upload,
+  usage,
+} from './batch-stage.ts'
+import type { VendorBatch } from './batch-vendor.ts'
 import { claude, model } from './stage.ts'
-
-const other = 'gpt-4.1'
-const mapped = 'my-model'
-const tokensIn = 100
-
-interface BatchStage {
-  readonly server: TestServer
-  readonly vendor: Awaited<ReturnType<typeof batchVendor>>
-  readonly openai: OpenAI
-  readonly anthropic: Anthropic
-  readonly key: string
-  readonly tokenId: number
-}
-
-async function batchStage(kind: 'sqlite' | 'postgres' = 'sqlite', more: { token?: object } = {}): Promise<BatchStage> {
-  const server = await serverOfTest(kind)
-  const vendor = await batchVendor()
-  await setOptions(server, {
-    ModelRatio: { [model]: 2, [other]: 3, [mapped]: 5, [claude]: 1.5 },
-    CompletionRatio: { [model]: 4, [other]: 2, [mapped]: 1, [claude]: 5 },
-    CacheRatio: { [model]: 0.5 },
-  })
-  const models = `${model},${other},${mapped}`
-  const mapping = JSON.stringify({ [mapped]: 'vendors-model' })
-  await addChannel(server, { url: vendor.url, models, key: 'key-openai', model_mapping: mapping })
-  await addChannel(server, { url: vendor.url, models: claude, type: 14, key: 'key-anthropic' })
-  const { id: tokenId, key } = await addToken(server, more.token ? { ...more.token } : {})
-  return { server, vendor, ...sdks(server, key), key, tokenId }
-}
-
-function sdks({ url }: Pick<TestServer, 'url'>, key: string) {
-  const openai = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 })
-  return { openai, anthropic: new Anthropic({ apiKey: key, baseURL: url, maxRetries: 0 }) }
-}
-
-const request = (id: string, more: Record<string, unknown> = {}) => ({
-  custom_id: id,
-  method: 'POST',
-  url: '/v1/chat/completions',
-  body: { model, max_tokens: 50, messages: [{ role: 'user', content: `say ${id}` }], ...more },
-})
-
-async function upload(openai: OpenAI, lines: readonly unknown[]): Promise<string> {
-  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
-  return (await openai.files.create({ file: await toFile(Buffer.from(text), 'in.jsonl'), purpose: 'batch' })).id
-}
-
-const order = { endpoint: '/v1/chat/completions', completion_window: '24h' } as const
-
-async function create(openai: OpenAI, lines: readonly unknown[], more: object = {}) {
-  return openai.batches.create({ input_file_id: await upload(openai, lines), ...order, ...more })
-}
-
-const usage = (cached = 0) => ({
-  prompt_tokens: tokensIn,
-  completion_tokens: 20,
-  total_tokens: tokensIn + 20,
-  prompt_tokens_details: { cached_tokens: cached },
-})
-
-const answered = (body: Record<string, unknown>, more: object = {}) => ({
-  ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: body.model, usage: usage() },
-  choices: [{ index: 0, message: { role: 'assistant', content: 'four five six' }, finish_reason: 'stop' }],
-  ...more,
-})
-
-const message = (body: Record<string, unknown>) => ({
-  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: body.model, content: [{ type: 'text', text: 'four' }] },
-  ...{ stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 100, output_tokens: 20, service_tier: 'batch' } },
-})
-
-/** What a request of these tokens costs in a batch, computed apart from the server. */
-const bill = (ratio: number, completionRatio: number, { cached = 0, cacheRatio = 1, output = 20 } = {}) =>
-  Math.ceil((tokensIn - cached + cached * cacheRatio + output * completionRatio) * ratio * 0.5)
-
-const charges = async (server: TestServer) => {
-  const { ledger } = await books(server)
-  return ledger.filter(({ kind }) => kind === 'charge').map(({ reference, amount }) => ({ reference, amount: -amount }))
-}
-
-const held = async ({ server, tokenId }: BatchStage) => {
-  const row = await server.app.db.selectFrom('tokens').select('held').where('id', '=', tokenId).executeTakeFirstOrThrow()
-  return row.held
-}
-
-const follow = ({ app }: TestServer) => followBatches(app, new AbortController().signal)
-const dueNow = ({ app }: TestServer) => app.db.updateTable('batches').set({ ask_at: 1 }).where('ask_at', '>', 0).execute()
 
 eachDatabase('batches of the official SDKs', (_fresh, kind) => {
   it('OpenAI: a batch is ordered from a file, charged once at its factor, and its results have the ids of this site', async () => {
@@ -107,7 +37,7 @@ eachDatabase('batches of the official SDKs', (_fresh, kind) => {
     const theirs = vendor.only()
     expect(theirs.asked.input_file_id).not.toBe(made.input_file_id)
     expect(JSON.stringify(made)).not.toContain('vendor')
-    expect(await held(at)).toBeGreaterThan(bill(2, 4) * 3 + bill(3, 2))
+    expect(await held(at)).toBeGreaterThan(bill(model) * 3 + bill(other))
     expect(await charges(server)).toEqual([])
     expect((await openai.batches.retrieve(made.id)).status).toBe('in_progress')
 
@@ -116,7 +46,7 @@ eachDatabase('batches of the official SDKs', (_fresh, kind) => {
     })
     const done = await openai.batches.retrieve(made.id)
     expect(done).toMatchObject({ id: made.id, status: 'completed', input_file_id: made.input_file_id })
-    const sums = { [model]: bill(2, 4) + bill(2, 4, { cached: 60, cacheRatio: 0.5 }), [other]: bill(3, 2) }
+    const sums = { [model]: bill(model) + bill(model, 60), [other]: bill(other) }
     expect(await charges(server)).toEqual([
       { reference: `charge:${made.id}.1`, amount: sums[other] },
       { reference: `charge:${made.id}.2`, amount: sums[model] },
@@ -162,7 +92,7 @@ eachDatabase('batches of the official SDKs', (_fresh, kind) => {
     expect(made.id).toMatch(/^msgbatch_\w{24}$/)
     expect(made).toMatchObject({ type: 'message_batch', processing_status: 'in_progress', results_url: null })
     expect(made.request_counts).toMatchObject({ processing: 3, succeeded: 0 })
-    expect(await held(at)).toBeGreaterThan(3 * bill(1.5, 5))
+    expect(await held(at)).toBeGreaterThan(3 * bill(claude))
     await expect(batches.results(made.id)).rejects.toThrow()
 
     vendor.end(vendor.only(), { reply: (body, id) => (id === 'b' ? undefined : message(body)) })
@@ -171,7 +101,7 @@ eachDatabase('batches of the official SDKs', (_fresh, kind) => {
       processing_status: 'ended',
       results_url: `${server.url}/v1/messages/batches/${made.id}/results`,
     })
-    expect(await charges(server)).toEqual([{ reference: `charge:${made.id}.1`, amount: 2 * bill(1.5, 5) }])
+    expect(await charges(server)).toEqual([{ reference: `charge:${made.id}.1`, amount: 2 * bill(claude) }])
     const results = []
     for await (const line of await batches.results(made.id)) results.push(`${line.custom_id} ${line.result.type}`)
     expect(results.sort()).toEqual(['a succeeded', 'b errored', 'c succeeded'])
@@ -201,7 +131,7 @@ eachDatabase('batches of the official SDKs', (_fresh, kind) => {
     ])
     await Promise.all(polls)
     expect((await openai.batches.retrieve(made.id)).status).toBe('completed')
-    expect(await charges(server)).toEqual([{ reference: `charge:${made.id}.1`, amount: 250 * bill(2, 4) }])
+    expect(await charges(server)).toEqual([{ reference: `charge:${made.id}.1`, amount: 250 * bill(model) }])
     await requireBalancedBooks(server)
   })
 })
@@ -249,7 +179,7 @@ describe('the admission of a batch', () => {
   })
 
   it('refuses a batch that the token does not afford before the vendor has it, and names the first request that is over', async () => {
-    const at = await batchStage('sqlite', { token: { unlimited_quota: false, remain_quota: 2000 } })
+    const at = await batchStage('sqlite', { unlimited_quota: false, remain_quota: 2000 })
     const { server, vendor, openai } = at
     const lines = Array.from({ length: 20 }, (_, index) => request(`${index}`))
     const refused = await create(openai, lines).catch((error: unknown) => error as InstanceType<typeof OpenAI.APIError>)
@@ -262,6 +192,38 @@ describe('the admission of a batch', () => {
     const line = Math.floor(2000 / ((await held(at)) / 2)) + 1
     expect(refused.message).toContain(`the quota ends at request ${line}.`)
     expect(line).toBeGreaterThan(2)
+  })
+
+  it('lets a hard budget and a balance be exceeded by no batch, also with 50 that are ordered at once on two nodes', async () => {
+    const at = await batchStage('postgres')
+    const { server, vendor, openai } = at
+    const one = await create(openai, [request('0')])
+    const each = await held(at)
+    vendor.end(vendor.only(), { reply: () => undefined })
+    await openai.batches.retrieve(one.id)
+    const amount = each * 7 + 1
+    await server.call('POST /api/budget/', { scope: 'token', subject: String(at.tokenId), period: 'day', amount })
+    const second = sdks(await serverOfTest('postgres', { database: server.database }), at.key).openai
+    const inputs = await Promise.all(Array.from({ length: 50 }, () => upload(openai, [request('0')])))
+    const outcomes = await Promise.all(
+      inputs.map((input_file_id, index) =>
+        (index % 2 === 0 ? openai : second).batches.create({ input_file_id, ...order }).then(
+          ({ status }) => status,
+          (error: { code?: string }) => error.code ?? '',
+        ),
+      ),
+    )
+    const count = (outcome: string) => outcomes.filter((each) => each === outcome).length
+    expect([count('in_progress'), count('budget_exceeded')]).toEqual([7, 43])
+    expect(vendor.batches.size).toBe(8)
+    expect(await held(at)).toBe(each * 7)
+    for (const batch of vendor.batches.values()) endIfRuns(vendor, batch)
+    await dueNow(server)
+    await follow(server)
+    expect((await charges(server)).map(({ amount: charged }) => charged)).toEqual(Array(7).fill(bill(model)))
+    const sums = await server.app.db.selectFrom('budget_sums').select(['charged', 'held']).execute()
+    expect(sums).toEqual([{ charged: 7 * bill(model), held: 0 }])
+    await requireBalancedBooks(server)
   })
 
   it('withdraws what its vendor refuses', async () => {
@@ -292,7 +254,7 @@ describe('the admission of a batch', () => {
       .map((line) => JSON.parse(line).response.body.model as string)
     expect(models.sort()).toEqual([model, mapped].sort())
     const amounts = (await charges(server)).map(({ amount }) => amount)
-    expect(amounts.sort((one, two) => one - two)).toEqual([bill(2, 4), bill(5, 1)].sort((one, two) => one - two))
+    expect(amounts.sort((one, two) => one - two)).toEqual([bill(model), bill(mapped)].sort((one, two) => one - two))
     await requireBalancedBooks(server)
   })
 })
@@ -309,8 +271,8 @@ describe('a batch', () => {
     })
     expect((await openai.batches.retrieve(made.id)).status).toBe('expired')
     const [charge] = await charges(server)
-    expect(charge?.amount).toBeGreaterThan(bill(2, 4))
-    expect(charge?.amount).toBeLessThan(2 * bill(2, 4))
+    expect(charge?.amount).toBeGreaterThan(bill(model))
+    expect(charge?.amount).toBeLessThan(2 * bill(model))
     const [log] = (await books(server)).logs
     expect(JSON.parse(log?.other ?? '').batch).toMatchObject({ requests: 3, charged: 2, estimated: 1 })
     await requireBalancedBooks(server)
