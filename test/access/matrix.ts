@@ -97,7 +97,6 @@ const addresses = {
     /v1/audio/voice_consents/{id}               GET
     /v1/audio/voices/{id}                       GET
     /v1/auth_tokens/{id}                        GET
-    /v1/batches/{id}                            GET
     /v1/cachedContents/{id}                     GET
     /v1/chatkit/{id}                            GET
     /v1/complete/{id}                           GET
@@ -425,6 +424,13 @@ const addresses = {
     /v1/files/{id}                              GET DELETE
     /v1/files/{id}/content                      GET
     /v1/files/{id}:download                     GET
+    /v1/batches                                 GET POST
+    /v1/batches/{id}                            GET
+    /v1/batches/{id}/cancel                     POST
+    /v1/messages/batches                        GET POST
+    /v1/messages/batches/{id}                   GET DELETE
+    /v1/messages/batches/{id}/cancel            POST
+    /v1/messages/batches/{id}/results           GET
     /v1/uploads                                 POST
     /v1/uploads/{id}/parts                      POST
     /v1/uploads/{id}/complete                   POST

@@ -42,17 +42,12 @@ function googlePaths(): string[] {
   })
 }
 
-describe("batches and other endpoints that are not offered answer 501 in the vendor's form", () => {
+describe("endpoints that are not offered answer 501 in the vendor's form", () => {
   const openai = () => new OpenAI({ apiKey: key, baseURL: `${server.url}/v1`, maxRetries: 0 })
   const anthropic = () => new Anthropic({ apiKey: key, baseURL: server.url, maxRetries: 0 })
   const google = () => new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: server.url, retryOptions: { attempts: 1 } } })
-  const batch = { completion_window: '24h', endpoint: '/v1/chat/completions', input_file_id: 'file-1' } as const
 
   it.each<[string, () => PromiseLike<unknown>]>([
-    ['batches.create', () => openai().batches.create(batch)],
-    ['batches.list', () => openai().batches.list()],
-    ['batches.retrieve', () => openai().batches.retrieve('batch_1')],
-    ['batches.cancel', () => openai().batches.cancel('batch_1')],
     ['conversations.create', () => openai().conversations.create()],
     ['vectorStores.list', () => openai().vectorStores.list()],
     ['stored completions', () => openai().chat.completions.retrieve('chatcmpl-1')],
@@ -69,10 +64,6 @@ describe("batches and other endpoints that are not offered answer 501 in the ven
   })
 
   it.each<[string, () => PromiseLike<unknown>]>([
-    ['batches.create', () => anthropic().messages.batches.create({ requests: [] })],
-    ['batches.list', () => anthropic().messages.batches.list()],
-    ['batches.results', () => anthropic().messages.batches.retrieve('msgbatch_1')],
-    ['batches.cancel', () => anthropic().messages.batches.cancel('msgbatch_1')],
     ['skills.list', () => anthropic().beta.skills.list()],
     ['environments', () => anthropic().get('/v1/environments')],
     ['agents', () => anthropic().get('/v1/agents')],
@@ -107,7 +98,7 @@ describe("batches and other endpoints that are not offered answer 501 in the ven
   it('a header tells clients not to retry', async () => {
     const dialects: Record<string, string>[] = [{}, { 'anthropic-version': '2023-06-01' }, { 'x-goog-api-key': key }]
     for (const headers of dialects) {
-      const answer = await ask(server, key, {}, '/v1/batches', headers)
+      const answer = await ask(server, key, {}, '/v1/skills', headers)
       expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([501, 'false'])
     }
   })

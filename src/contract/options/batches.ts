@@ -1,5 +1,5 @@
 import { option, section } from './define.ts'
-import { integer, map, toggle } from './shapes.ts'
+import { integer, ratios, toggle } from './shapes.ts'
 
 export const batches = section(
   { name: 'batches', tab: 'models', label: { zh: '批处理', en: 'Batches' }, writer: 'admin' },
@@ -14,7 +14,7 @@ export const batches = section(
     }),
     'batches.factors': option({
       default: { openai: 0.5, anthropic: 0.5 },
-      schema: map((z) => z.number().min(0).max(10)),
+      schema: ratios,
       widget: 'ratio-map',
       label: { zh: '批处理价格倍率', en: 'Price factors of batches' },
       help: {

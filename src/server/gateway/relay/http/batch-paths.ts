@@ -31,16 +31,20 @@ const routes: readonly Route[] = [
 /** Every one of these paths as `METHOD /path`. */
 export const batchLines: readonly string[] = routes.map(({ method, path }) => `${method} ${path}`)
 
-/** The call of a path without its query, or the methods that the path has; undefined for other paths. */
+/**
+ * The call of a path without its query, or the methods that the path has; undefined for other paths. Google's SDKs may call its batches
+ * under the path of OpenAI's: `caller` is the dialect of the headers.
+ */
 export function findBatchCall(
   method: string,
   path: string,
+  caller: FileDialect,
 ): { readonly batchCall: BatchCall } | { readonly allowed: string; readonly dialect: BatchCall['dialect'] } | undefined {
   const fitting = routes.flatMap((route) => {
     const id = idIn(path, route.path)
     return id === undefined ? [] : [{ ...route, id }]
   })
-  if (fitting.length === 0) return undefined
+  if (fitting.length === 0 || caller === 'gemini') return undefined
   const dialect = path.startsWith('/v1/messages/') ? 'anthropic' : 'openai'
   const found = fitting.find((route) => route.method === method)
   if (!found) return { dialect, allowed: fitting.map((route) => route.method).join(', ') }

@@ -194,7 +194,7 @@ export function findEndpoint(method: string, url: string, headers: IncomingHttpH
   if (isTaskPath(path)) return taskEndpoint(method, path)
   const file = findFileCall(method, path, fileDialect(headers))
   if (file) return fileEndpoint(method, path, file)
-  const batch = findBatchCall(method, path)
+  const batch = findBatchCall(method, path, fileDialect(headers))
   if (batch) return batchEndpoint(method, path, batch)
   const meant = meantBy(path)
   if (meant !== undefined) return { path, dialect: dialectOf(meant, headers), kind: 'unknown', meant }
