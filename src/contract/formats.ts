@@ -76,6 +76,7 @@ export const storeFormats = {
   'anthropic.batches': 'Anthropic Message Batches',
   'gemini.files': 'Gemini Files',
   'gemini.uploads': 'Gemini Uploads',
+  'gemini.batches': 'Gemini Batches',
 } as const
 
 const labels: Readonly<Record<string, string>> = { ...callerFormats, ...upstreamFormats, ...socketFormats, ...storeFormats }

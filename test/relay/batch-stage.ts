@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI } from '@google/genai'
 import OpenAI, { toFile } from 'openai'
 import { followBatches } from '../../src/server/gateway/batches/follow.ts'
 import { serverOfTest, type TestServer } from '../helpers/app.ts'
@@ -9,11 +10,12 @@ import { claude, model } from './stage.ts'
 /** A second model of the channel, and one that its vendor knows by another name. */
 export const other = 'gpt-4.1'
 export const mapped = 'my-model'
+export const google = 'gemini-2.5-flash'
 
 /** Prices of the models, for the server and for `bill`. */
-export const prices = {
-  ModelRatio: { [model]: 2, [other]: 3, [mapped]: 5, [claude]: 1.5 },
-  CompletionRatio: { [model]: 4, [other]: 2, [mapped]: 1, [claude]: 5 },
+export const prices: Record<'ModelRatio' | 'CompletionRatio' | 'CacheRatio', Readonly<Record<string, number>>> = {
+  ModelRatio: { [model]: 2, [other]: 3, [mapped]: 5, [claude]: 1.5, [google]: 4 },
+  CompletionRatio: { [model]: 4, [other]: 2, [mapped]: 1, [claude]: 5, [google]: 3 },
   CacheRatio: { [model]: 0.5 },
 }
 
@@ -23,6 +25,7 @@ export const channelsOf = (url: string) => [
     model_mapping: JSON.stringify({ [mapped]: 'vendors-model' }),
   },
   { url, models: claude, type: 14, key: 'key-anthropic' },
+  { url, models: google, type: 24, key: 'key-gemini' },
 ]
 
 export interface BatchStage {
@@ -30,6 +33,7 @@ export interface BatchStage {
   readonly vendor: Awaited<ReturnType<typeof batchVendor>>
   readonly openai: OpenAI
   readonly anthropic: Anthropic
+  readonly gemini: GoogleGenAI
   readonly key: string
   readonly tokenId: number
 }
@@ -48,7 +52,8 @@ export async function batchStage(
 
 export function sdks({ url }: Pick<TestServer, 'url'>, key: string) {
   const openai = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 })
-  return { openai, anthropic: new Anthropic({ apiKey: key, baseURL: url, maxRetries: 0 }) }
+  const gemini = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url, retryOptions: { attempts: 1 } } })
+  return { openai, anthropic: new Anthropic({ apiKey: key, baseURL: url, maxRetries: 0 }), gemini }
 }
 
 export const request = (id: string, more: Record<string, unknown> = {}) => ({
@@ -80,10 +85,10 @@ export const usage = (cached = 0) => ({
 })
 
 /** The reply to a request of Chat. */
-export const answered = (body: Record<string, unknown>, more: object = {}) => ({
+export const answered = (body: Record<string, unknown>, more: unknown = {}) => ({
   ...{ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: body.model, usage: usage() },
   choices: [{ index: 0, message: { role: 'assistant', content: 'four five six' }, finish_reason: 'stop' }],
-  ...more,
+  ...(typeof more === 'object' ? more : {}),
 })
 
 /** The reply to a request of Messages. */
@@ -91,6 +96,13 @@ export const message = (body: Record<string, unknown>) => ({
   ...{ id: 'msg_1', type: 'message', role: 'assistant', model: body.model, content: [{ type: 'text', text: 'four' }] },
   ...{ stop_reason: 'end_turn', stop_sequence: null },
   usage: { input_tokens: tokensIn, output_tokens: tokensOut, service_tier: 'batch' },
+})
+
+/** The reply to a request of Gemini. */
+export const generated = () => ({
+  candidates: [{ content: { role: 'model', parts: [{ text: 'four' }] }, finishReason: 'STOP', index: 0 }],
+  usageMetadata: { promptTokenCount: tokensIn, candidatesTokenCount: tokensOut, totalTokenCount: tokensIn + tokensOut },
+  modelVersion: google,
 })
 
 /** What a request with these tokens costs in a batch, computed apart from the server. */

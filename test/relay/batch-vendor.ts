@@ -9,7 +9,7 @@ type Json = Record<string, unknown>
 export interface VendorBatch {
   readonly id: string
   readonly key: string
-  readonly shape: 'openai' | 'anthropic'
+  readonly shape: 'openai' | 'anthropic' | 'gemini'
   readonly asked: Json
   /** The requests: custom id and body. */
   readonly requests: readonly { readonly customId: string; readonly body: Json }[]
@@ -19,6 +19,8 @@ export interface VendorBatch {
   error: string
   /** Results of Messages, as lines. */
   results: string
+  /** Results of Gemini, in the order of the requests. */
+  inline: readonly Json[]
 }
 
 interface Ending {
@@ -51,7 +53,7 @@ export async function batchVendor() {
     const bytes = await buffer(request)
     const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://vendor')
     const { headers, method } = request
-    const key = String(headers['x-api-key'] ?? headers.authorization ?? '').replace('Bearer ', '')
+    const key = String(headers['x-api-key'] ?? headers['x-goog-api-key'] ?? headers.authorization ?? '').replace('Bearer ', '')
     const send = (status: number, object: unknown) => {
       response.writeHead(status, { 'content-type': 'application/json' })
       response.end(JSON.stringify(object))
@@ -117,15 +119,36 @@ export async function batchVendor() {
       const requests = asked.requests.map(({ custom_id, params }) => ({ customId: custom_id, body: params }))
       return order(newBatch({ shape: 'anthropic', key, asked, requests }))
     }
+    const [, model] = /^\/v1beta\/models\/([\w.-]+):batchGenerateContent$/.exec(path) ?? []
+    if (model !== undefined) {
+      const asked = (JSON.parse(bytes.toString()) as { batch: Json }).batch
+      const { fileName, requests: inline } = asked.inputConfig as { fileName?: string; requests?: { requests: Json[] } }
+      const lines = (files.get(fileName?.replace('files/', '') ?? '')?.bytes.toString() ?? '')
+        .split('\n')
+        .filter((line) => line !== '')
+      const given = inline ? inline.requests : lines.map((line) => JSON.parse(line) as Json)
+      const requests = given.map(({ key: name = '', request: body }) => ({ customId: String(name), body: body as Json }))
+      return order(newBatch({ shape: 'gemini', key, asked: { ...asked, model }, requests }))
+    }
+    if (path === '/v1beta/batches') {
+      const { data, has_more, last_id } = page('gemini', query.get('pageToken'))
+      return send(200, { operations: data, ...(has_more ? { nextPageToken: last_id } : {}) })
+    }
+    const [, download] = /^\/v1beta\/files\/([\w-]+):download$/.exec(path) ?? []
+    if (download !== undefined) {
+      const file = files.get(download)
+      return file?.key === key ? sendLines(file.bytes.toString()) : unknown()
+    }
     if (path === '/v1/batches') return send(200, page('openai', query.get('after')))
     if (path === '/v1/messages/batches') return send(200, page('anthropic', query.get('after_id')))
-    const [, id = '', action] = /^\/v1\/(?:messages\/)?batches\/(\w+)(?:\/(\w+))?$/.exec(path) ?? []
+    const [, id = '', action] = /^\/v1(?:beta)?\/(?:messages\/)?batches\/(\w+)(?:[/:](\w+))?$/.exec(path) ?? []
     const batch = batches.get(id)
     if (batch?.key !== key) return unknown()
     if (method === 'DELETE') {
       batches.delete(id)
-      return send(200, { id, type: 'message_batch_deleted' })
+      return send(200, batch.shape === 'gemini' ? {} : { id, type: 'message_batch_deleted' })
     }
+    if (action === 'cancel' && batch.shape === 'gemini') return send(200, {})
     if (action === 'cancel') batch.status = batch.shape === 'openai' ? 'cancelling' : 'canceling'
     if (action === 'results') return batch.status === 'ended' ? sendLines(batch.results) : unknown()
     send(200, show(batch))
@@ -150,6 +173,19 @@ export async function batchVendor() {
       )
       return
     }
+    if (batch.shape === 'gemini') {
+      batch.status = { completed: 'SUCCEEDED', failed: 'FAILED', expired: 'EXPIRED', cancelled: 'CANCELLED' }[status]
+      const results = [...replies].reverse().map(({ customId, reply: response }) => ({
+        ...(customId === '' ? {} : { key: customId }),
+        ...(response ? { response } : { error: { code: 13, message: 'failed' } }),
+      }))
+      if (batch.requests.every(({ customId }) => customId === '')) batch.inline = results
+      else {
+        batch.output = newId('batch-')
+        files.set(batch.output, { key: batch.key, purpose: '', bytes: Buffer.from(linesOf(results)) })
+      }
+      return
+    }
     batch.status = status
     const keep = (rows: readonly Json[]) => {
       if (rows.length === 0) return ''
@@ -170,18 +206,27 @@ export async function batchVendor() {
 }
 
 function newBatch(more: Pick<VendorBatch, 'shape' | 'key' | 'asked' | 'requests'>): VendorBatch {
-  const isOpenAi = more.shape === 'openai'
+  const { shape } = more
+  const prefix = { openai: 'batch_vendor', anthropic: 'msgbatch_vendor', gemini: 'vendor' }[shape]
   const createdAt = Math.floor(Date.now() / 1000)
-  return {
-    ...more,
-    ...{ id: newId(isOpenAi ? 'batch_vendor' : 'msgbatch_vendor'), createdAt, output: '', error: '', results: '' },
-    status: isOpenAi ? 'in_progress' : 'in_progress',
-  }
+  const status = shape === 'gemini' ? 'RUNNING' : 'in_progress'
+  return { ...more, id: newId(prefix), createdAt, output: '', error: '', results: '', inline: [], status }
 }
 
 function show(batch: VendorBatch): Json {
   const { id, asked, status, createdAt, requests } = batch
-  const isEnded = !['in_progress', 'cancelling', 'canceling'].includes(status)
+  const isEnded = !['in_progress', 'cancelling', 'canceling', 'RUNNING'].includes(status)
+  if (batch.shape === 'gemini') {
+    const name = `batches/${id}`
+    const results =
+      batch.output === '' ? { inlinedResponses: { inlinedResponses: batch.inline } } : { responsesFile: `files/${batch.output}` }
+    const metadata = {
+      ...{ '@type': 'x', name, displayName: asked.displayName, model: `models/${asked.model}`, state: `BATCH_STATE_${status}` },
+      ...{ createTime: new Date(createdAt * 1000).toISOString(), inputConfig: asked.inputConfig },
+      batchStats: { requestCount: String(requests.length) },
+    }
+    return isEnded ? { name, metadata: { ...metadata, output: results }, done: true, response: results } : { name, metadata }
+  }
   if (batch.shape === 'anthropic') {
     const done = isEnded ? requests.length : 0
     return {

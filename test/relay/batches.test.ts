@@ -2,6 +2,7 @@ import OpenAI, { toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { serverOfTest } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
+import { seedFile } from '../helpers/files.ts'
 import { addChannel, addToken, books, requireBalancedBooks, setOptions, tokenOfSecondUser } from '../helpers/seed.ts'
 import {
   answered,
@@ -12,6 +13,8 @@ import {
   create,
   dueNow,
   follow,
+  generated,
+  google,
   held,
   mapped,
   message,
@@ -113,6 +116,73 @@ eachDatabase('batches of the official SDKs', (_fresh, kind) => {
     expect(await batches.delete(made.id)).toEqual({ id: made.id, type: 'message_batch_deleted' })
     await expect(batches.retrieve(made.id)).rejects.toMatchObject({ status: 404 })
     expect(vendor.batches.size).toBe(0)
+  })
+
+  it('Gemini: a batch is ordered from its requests or from a file, charged once, and its results are read under its name', async () => {
+    const at = await batchStage(kind)
+    const { server, vendor, gemini } = at
+    const { batches } = gemini
+    const requests = ['one', 'two', 'three'].map((text) => ({
+      contents: [{ role: 'user', parts: [{ text }] }],
+      config: { maxOutputTokens: 50 },
+    }))
+    const made = await batches.create({ model: google, src: requests, config: { displayName: 'nightly' } })
+    const name = made.name ?? ''
+    expect(name).toMatch(/^batches\/[a-z0-9]{24}$/)
+    expect(made).toMatchObject({ displayName: 'nightly', state: 'JOB_STATE_RUNNING', model: `models/${google}` })
+    expect(await held(at)).toBeGreaterThan(3 * bill(google))
+    const theirs = vendor.only()
+    let turn = 0
+    vendor.end(theirs, { reply: () => (turn++ === 0 ? undefined : generated()) })
+    const done = await batches.get({ name })
+    expect(done.state).toBe('JOB_STATE_SUCCEEDED')
+    expect(
+      done.dest?.inlinedResponses?.map(
+        ({ response, error }) => response?.candidates?.[0]?.content?.parts?.[0]?.text ?? error?.code,
+      ),
+    ).toEqual(['four', 'four', 13])
+    expect(JSON.stringify(done)).not.toContain(theirs.id)
+    expect(await charges(server)).toEqual([{ reference: `charge:${name.slice('batches/'.length)}.1`, amount: 2 * bill(google) }])
+
+    const lines = ['a', 'b'].map((key) => ({
+      key,
+      request: { contents: [{ parts: [{ text: key }] }], generationConfig: { maxOutputTokens: 50 } },
+    }))
+    const bytes = Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n'))
+    vendor.files.set('ours', { key: 'key-gemini', purpose: '', bytes })
+    const { channel_id: channelId } = await server.app.db.selectFrom('batches').select('channel_id').executeTakeFirstOrThrow()
+    await seedFile(server, { id: 'ours', channelId, dialect: 'gemini' })
+    const second = await batches.create({ model: google, src: { fileName: 'files/ours' } })
+    vendor.end(vendor.only(), { reply: generated })
+    const read = await batches.get({ name: second.name ?? '' })
+    const [, file = ''] = /^files\/(\w+)$/.exec(read.dest?.fileName ?? '') ?? []
+    const content = await fetch(`${server.url}/v1beta/files/${file}:download?alt=media`, {
+      headers: { 'x-goog-api-key': at.key },
+    })
+    expect(
+      (await content.text())
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).key)
+        .sort(),
+    ).toEqual(['a', 'b'])
+    const names: (string | undefined)[] = []
+    for await (const job of await batches.list({ config: { pageSize: 1 } })) names.push(job.name)
+    expect(names.sort()).toEqual([name, second.name].sort())
+    expect((await charges(server)).map(({ amount }) => amount)).toEqual([2 * bill(google), 2 * bill(google)])
+
+    const third = await batches.create({ model: google, src: requests })
+    await batches.cancel({ name: third.name ?? '' })
+    vendor.end(vendor.only(), { status: 'cancelled', reply: () => undefined })
+    expect((await batches.get({ name: third.name ?? '' })).state).toBe('JOB_STATE_CANCELLED')
+    await batches.delete({ name: third.name ?? '' })
+    await expect(batches.get({ name: third.name ?? '' })).rejects.toMatchObject({ status: 404 })
+    const stranger = sdks(server, (await tokenOfSecondUser(server)).key).gemini.batches
+    for (const probe of [() => stranger.get({ name }), () => stranger.cancel({ name }), () => stranger.delete({ name })])
+      await expect(probe()).rejects.toMatchObject({ status: 404 })
+    await expect(stranger.create({ model: google, src: { fileName: 'files/ours' } })).rejects.toMatchObject({ status: 404 })
+    expect(await held(at)).toBe(0)
+    await requireBalancedBooks(server)
   })
 
   it('is charged once by clients and jobs that notice its end at the same time', async () => {

@@ -92,7 +92,7 @@ describe('errors before authentication, in the dialect of the route', () => {
       [415, { headers: { 'content-encoding': 'rot13' } }],
       [403, { key: poor.key, body: { ...body, model: dialect === 'openai' ? model : 'claude-3-haiku-20240307' } }],
       [404, { path: '/v1/nonsense', headers: dialect === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {} }],
-      [501, { path: dialect === 'openai' ? '/v1/batches' : '/v1/messages/batches' }],
+      [501, { path: dialect === 'openai' ? '/v1/skills' : '/v1/environments' }],
     ]
     for (const [status, more] of cases) {
       const response = await send(status === 413 ? { ...more, headers: { ...more.headers }, body: 'x' } : more)

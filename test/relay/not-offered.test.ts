@@ -74,9 +74,6 @@ describe("endpoints that are not offered answer 501 in the vendor's form", () =>
   })
 
   it.each<[string, () => PromiseLike<unknown>]>([
-    ['batches.create', () => google().batches.create({ model: 'gemini-2.5-flash', src: 'files/a' })],
-    ['batches.list', () => google().batches.list()],
-    ['batches.cancel', () => google().batches.cancel({ name: 'batches/a' })],
     ['caches.list', () => google().caches.list()],
     ['authTokens.create', () => google().authTokens.create({})],
     ['models.delete', () => google().models.delete({ model: 'tunedModels/a' })],

@@ -8,17 +8,17 @@ export const batches = section(
       ...toggle(true),
       label: { zh: '提供批处理接口', en: 'Offer batches' },
       help: {
-        zh: '用户可通过 OpenAI 与 Anthropic 的批处理接口提交大量请求。提交前预扣全部请求的最高费用，结束后按结果结算。',
-        en: 'Users may order many requests at once by the batch APIs of OpenAI and Anthropic. The greatest cost of all requests is held before, and the results are charged at the end.',
+        zh: '用户可通过 OpenAI、Anthropic 与 Gemini 的批处理接口提交大量请求。提交前预扣全部请求的最高费用，结束后按结果结算。',
+        en: 'Users may order many requests at once by the batch APIs of OpenAI, Anthropic and Gemini. The greatest cost of all requests is held before, and the results are charged at the end.',
       },
     }),
     'batches.factors': option({
-      default: { openai: 0.5, anthropic: 0.5 },
+      default: { openai: 0.5, anthropic: 0.5, gemini: 0.5 },
       schema: ratios,
       widget: 'ratio-map',
       label: { zh: '批处理价格倍率', en: 'Price factors of batches' },
       help: {
-        zh: '按模型名或渠道类型（如 openai、anthropic）设置；模型优先，未列出的为 1。',
+        zh: '按模型名或渠道类型（如 openai、anthropic、gemini）设置；模型优先，未列出的为 1。',
         en: 'By model, or by type of channel such as openai or anthropic. A model comes first; what is not listed has a factor of 1.',
       },
     }),

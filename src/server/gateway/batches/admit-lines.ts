@@ -11,13 +11,14 @@ import { upstreamFormat } from '../channels/request/upstream-format.ts'
 import { resolveModel } from '../channels/select/select.ts'
 import type { CallerFormat } from '../protocols/format.ts'
 import { formats } from '../protocols/index.ts'
-import { isObject, type JsonObject } from '../protocols/wire-format.ts'
+import { isObject, type JsonObject, type PathFacts } from '../protocols/wire-format.ts'
 import { type AdmissionParts, admitRequest } from '../relay/admission/admit-request.ts'
 import type { AdmittedRequest } from '../relay/admission/admitted-request.ts'
 import { NoAnswer } from '../relay/http/answer.ts'
 import { ClientExchange } from '../relay/http/client-exchange.ts'
 import { DetachedRequest } from '../relay/http/detached-request.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
+import { formOf } from './batch-form.ts'
 import type { AdmittedLine, BatchPrice } from './batch-table.ts'
 
 /** A request of a batch, as it arrived. */
@@ -33,6 +34,8 @@ interface Asked {
   readonly caller: RelayCaller
   readonly format: CallerFormat
   readonly channel: RunningChannel
+  /** The model in the path of the order, which all requests ask. */
+  readonly model?: string | undefined
 }
 
 /** An admitted request, and the body that its vendor gets. */
@@ -86,13 +89,14 @@ export class LineJudge {
     if (body.stream === true) return refuse(noStreams)
     const { format } = this.#asked
     const read = { json: body, bytes: Buffer.from(JSON.stringify(body)) }
-    const { model } = formats[format].wire.readRequest(body)
-    const { channel, call } = this.#asked
+    const { channel, call, model: ofAll } = this.#asked
+    const fromPath = ofAll === undefined ? undefined : { model: ofAll, stream: false }
+    const { model } = formats[format].wire.readRequest(body, fromPath)
     const group = this.#groupOf(model)
     const factor = this.#factorOf(model)
     const upstreamModel = resolveModel(channel, model)
     if (upstreamFormat(channel, { format, model: upstreamModel, body }) !== format) return refuse(needsTranslation)
-    const request = await admitRequest(this.#pricedAt(factor), endpointOf(format, call), {
+    const request = await admitRequest(this.#pricedAt(factor), endpointOf(format, call, fromPath), {
       call: this.#call,
       // What a call would lose on its way is refused here, because the vendor gets the requests as they are.
       caller: { ...this.#asked.caller, pinnedChannel: channel.id, tokenGroup: group, isStrict: true },
@@ -104,7 +108,8 @@ export class LineJudge {
     this.#customIds.add(id)
     this.#note(request, { factor, group, upstreamModel })
     const { facts, inputTokens, bound } = request
-    const sent = upstreamModel === model ? request.body.json : { ...request.body.json, model: upstreamModel }
+    const { json } = request.body
+    const sent = upstreamModel === model ? json : formOf(call).withModel(json, upstreamModel)
     return {
       admitted: { line, customId: id, model, held: hold.amount, kept: { facts, inputTokens, bound } },
       isChanged: sent !== body,
@@ -181,8 +186,8 @@ function uniqueBy(prices: readonly Price[]): Price[] {
   return [...new Map(prices.map((price) => [price.model, price])).values()]
 }
 
-function endpointOf(format: CallerFormat, { dialect }: ClientExchange) {
-  return { kind: 'relay', path: '', format, dialect, from: 'token' } as const
+function endpointOf(format: CallerFormat, { dialect }: ClientExchange, fromPath: PathFacts | undefined) {
+  return { kind: 'relay', path: '', format, dialect, from: 'token', ...(fromPath ? { fromPath } : {}) } as const
 }
 
 /** Holds nothing: the amount of each request is added up. */

@@ -1,5 +1,5 @@
 import { randomText } from '../../base/lib/secrets/ids.ts'
-import type { StoreFormat } from '../protocols/format.ts'
+import type { Dialect, StoreFormat } from '../protocols/format.ts'
 import { isObject, type JsonObject, objectAt, textAt } from '../protocols/wire-format.ts'
 import type { BatchPage, KeptBatch } from './batch-table.ts'
 
@@ -16,6 +16,12 @@ interface VendorBatch {
   /** The vendor's ids of the files with its results, where it has some. */
   readonly outputFile: string
   readonly errorFile: string
+  /** The results, of a vendor that has them in the object. */
+  readonly results?: readonly JsonObject[]
+  /** How many requests it has; undefined when unknown. */
+  readonly requests?: number
+  /** The mark of the order, of a vendor that keeps one. */
+  readonly mark?: string
 }
 
 interface Listed {
@@ -53,6 +59,13 @@ export interface BatchForm {
   readResult(line: JsonObject): Result
   /** A result with another name of the model in its reply. */
   renamed(line: JsonObject, model: string): JsonObject
+  /** The body of a request with the vendor's name of its model. */
+  withModel(body: JsonObject, upstreamModel: string): JsonObject
+  /** Behind the vendor's id, in the call that cancels a batch. */
+  readonly cancels: string
+  /** The answer to a deletion. */
+  deleted(id: string): JsonObject
+  readonly listed: URLSearchParams
   /** The batches in an answer to a list, and the query of the next page. */
   readList(answer: JsonObject): { readonly objects: readonly JsonObject[]; readonly next: URLSearchParams | undefined }
 }
@@ -82,6 +95,7 @@ const openai: BatchForm = {
       vendorObject,
       outputFile: textAt(object, 'output_file_id'),
       errorFile: textAt(object, 'error_file_id'),
+      mark: textAt(objectAt(object, 'metadata') ?? {}, batchMark),
     }
   },
   write(batch) {
@@ -118,8 +132,12 @@ const openai: BatchForm = {
     const response = objectAt(line, 'response') ?? {}
     return { ...line, response: { ...response, body: { ...objectAt(response, 'body'), model } } }
   },
+  withModel: (body, model) => ({ ...body, model }),
+  cancels: '/cancel',
+  deleted: (id) => ({ id, object: 'batch', deleted: true }),
+  listed: new URLSearchParams({ limit: '100' }),
   readList(answer) {
-    const objects = objectsIn(answer)
+    const objects = objectsIn(answer.data)
     const last = textAt(objects.at(-1) ?? {}, 'id')
     const next = answer.has_more === true && last !== '' ? new URLSearchParams({ limit: '100', after: last }) : undefined
     return { objects, next }
@@ -153,6 +171,7 @@ const anthropic: BatchForm = {
       vendorObject,
       outputFile: '',
       errorFile: '',
+      requests: Object.values(objectAt(object, 'request_counts') ?? {}).reduce<number>((sum, count) => sum + Number(count), 0),
     }
   },
   write({ id, state, vendorObject, createdAt, requests }, site) {
@@ -184,17 +203,97 @@ const anthropic: BatchForm = {
     const result = objectAt(line, 'result') ?? {}
     return { ...line, result: { ...result, message: { ...objectAt(result, 'message'), model } } }
   },
+  withModel: (body, model) => ({ ...body, model }),
+  cancels: '/cancel',
+  deleted: (id) => ({ id, type: 'message_batch_deleted' }),
+  listed: new URLSearchParams({ limit: '100' }),
   readList(answer) {
     const last = textAt(answer, 'last_id')
     const next = answer.has_more === true && last !== '' ? new URLSearchParams({ limit: '100', after_id: last }) : undefined
-    return { objects: objectsIn(answer), next }
+    return { objects: objectsIn(answer.data), next }
   },
 }
 
-export const batchForms: Readonly<Record<KeptBatch['dialect'], BatchForm>> = { openai, anthropic }
+const finalAtGemini = /_(SUCCEEDED|FAILED|CANCELLED|EXPIRED|PARTIALLY_SUCCEEDED)$/
 
-function objectsIn({ data }: JsonObject): JsonObject[] {
-  return Array.isArray(data) ? data.filter(isObject) : []
+/** An operation, whose results are in it or in a file. Its name at the vendor is the mark of the order. */
+const gemini: BatchForm = {
+  dialect: 'gemini',
+  format: 'gemini.batches',
+  newId: () => randomText(24).toLowerCase(),
+  readObject(object) {
+    const metadata = objectAt(object, 'metadata') ?? {}
+    const { name: _, output, inputConfig: _input, displayName: _shown, model: _model, ...shown } = metadata
+    const results = objectAt(object, 'response') ?? (isObject(output) ? output : {})
+    const inline = objectAt(results, 'inlinedResponses')
+    return {
+      vendorId: textAt(object, 'name').replace(/^batches\//, ''),
+      isFinal: finalAtGemini.test(textAt(metadata, 'state')),
+      createdAt: Math.floor(Date.parse(textAt(metadata, 'createTime')) / 1000) || 0,
+      vendorObject: { metadata: shown, ...(object.error === undefined ? {} : { error: object.error }) },
+      outputFile: textAt(results, 'responsesFile').replace(/^files\//, ''),
+      errorFile: '',
+      mark: textAt(metadata, 'displayName'),
+      // In the order of the requests, which are known by their numbers.
+      ...(inline
+        ? { results: objectsIn(inline.inlinedResponses).map((result, at) => ({ ...result, key: String(at + 1) })) }
+        : {}),
+    }
+  },
+  write({ id, state, asked, vendorObject, prices, createdAt, requests, outputFile }) {
+    const name = `batches/${id}`
+    const [model = ''] = Object.keys(prices)
+    const isOver = state === 'settled' || state === 'failed'
+    const kept = objectAt(vendorObject, 'metadata') ?? {}
+    const isEarly = !isOver && finalAtGemini.test(textAt(kept, 'state'))
+    const output = outputFile === '' ? undefined : { responsesFile: `files/${outputFile}` }
+    return {
+      name,
+      metadata: {
+        '@type': 'type.googleapis.com/google.ai.generativelanguage.v1main.GenerateContentBatch',
+        ...{ state: 'BATCH_STATE_PENDING', createTime: timeText(createdAt), batchStats: { requestCount: String(requests) } },
+        ...kept,
+        ...{ name, model: `models/${model}`, ...asked.members },
+        ...(isEarly ? { state: 'BATCH_STATE_RUNNING', endTime: undefined } : {}),
+        ...(output ? { output } : {}),
+      },
+      ...(isOver ? { done: true } : {}),
+      ...(isOver && vendorObject.error !== undefined ? { error: vendorObject.error } : {}),
+      ...(output ? { response: output } : {}),
+    }
+  },
+  readPage: (query) => ({ limit: limitIn(query, 100, 'pageSize'), ...textIn(query, { after: 'pageToken' }) }),
+  writePage: ({ batches, hasMore, site }) => ({
+    operations: batches.map((batch) => gemini.write(batch, site)),
+    ...(hasMore ? { nextPageToken: batches.at(-1)?.id } : {}),
+  }),
+  failed: (errors, at) => ({
+    metadata: { state: 'BATCH_STATE_FAILED', endTime: timeText(at) },
+    error: { code: 3, message: errors.map(({ line, message }) => `${line ?? ''} ${message}`.trim()).join('; ') },
+  }),
+  readResult: (line) => ({ customId: textAt(line, 'key'), reply: objectAt(line, 'response') }),
+  renamed: (line, modelVersion) => ({ ...line, response: { ...objectAt(line, 'response'), modelVersion } }),
+  withModel: (body, model) => (body.model === undefined ? body : { ...body, model: `models/${model}` }),
+  cancels: ':cancel',
+  deleted: () => ({}),
+  listed: new URLSearchParams({ pageSize: '100' }),
+  readList(answer) {
+    const token = textAt(answer, 'nextPageToken')
+    const next = token === '' ? undefined : new URLSearchParams({ pageSize: '100', pageToken: token })
+    return { objects: objectsIn(answer.operations), next }
+  },
+}
+
+/** How the dialect of a call writes batches. */
+export function formOf({ dialect }: { readonly dialect: Dialect }): BatchForm {
+  if (dialect === 'drawing' || dialect === 'music') throw new Error(`${dialect} has no batches`)
+  return batchForms[dialect]
+}
+
+export const batchForms: Readonly<Record<KeptBatch['dialect'], BatchForm>> = { openai, anthropic, gemini }
+
+function objectsIn(list: unknown): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : []
 }
 
 function ends(batches: readonly KeptBatch[]): JsonObject {
@@ -210,8 +309,8 @@ function numberAt(object: JsonObject, name: string): number {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : 0
 }
 
-function limitIn(query: URLSearchParams, most: number): number {
-  const limit = Number(query.get('limit') ?? 20)
+function limitIn(query: URLSearchParams, most: number, name = 'limit'): number {
+  const limit = Number(query.get(name) ?? 20)
   return Number.isInteger(limit) && limit >= 1 ? Math.min(limit, most) : 20
 }
 

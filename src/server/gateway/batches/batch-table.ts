@@ -25,6 +25,8 @@ export interface AskedBatch {
   readonly endpoint: string
   /** The id of the input file at this site; '' for requests in the body. */
   readonly inputFile: string
+  /** The model in the path of the order, of vendors that have it there. */
+  readonly model?: string
   /** Members of the caller's body that the vendor gets too. */
   readonly members: JsonObject
 }

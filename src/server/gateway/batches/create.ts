@@ -14,7 +14,7 @@ import type { RelayParts } from '../relay/relay-parts.ts'
 import { callUpstream, type UpstreamCall } from '../relay/upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../relay/upstream/failure.ts'
 import type { ArrivedLine } from './admit-lines.ts'
-import { batchForms, batchMark, type RefusedLine } from './batch-form.ts'
+import { batchForms, batchMark, formOf, type RefusedLine } from './batch-form.ts'
 import { type KeptBatch, readAgain, updateBatch } from './batch-table.ts'
 import { beginBatch, holdBatch, judgeLines, type Ordering, placeBatch, stillPreparing, withdrawBatch } from './order.ts'
 import { linesFrom } from './upstream-lines.ts'
@@ -78,7 +78,7 @@ export async function createFromBody(app: RelayParts, asked: Asked): Promise<voi
     const { refused } = judged
     if (refused.length > 0) throw allRefused(refused)
     await holdBatch(app, ordering, judged)
-    const sent = judged.isChanged ? await rewrittenRequests(app, ordering, requests) : requests
+    const sent = judged.isChanged ? await rewrittenRequests(app, ordering, requests, 'params') : requests
     const placed = await placeBatch(app, ordering, Buffer.from(JSON.stringify({ ...members, requests: sent })))
     if (placed instanceof UpstreamFailure) return tellFailure(asked, placed, channel)
     answerBatch(app, asked, placed)
@@ -90,7 +90,7 @@ export function answerBatch(app: RelayParts, asked: Asked, batch: KeptBatch): vo
 }
 
 /** A batch that fails before anything was ordered at its vendor leaves nothing behind. */
-async function orWithdraw(app: RelayParts, { batch }: Ordering, order: () => Promise<void>): Promise<void> {
+export async function orWithdraw(app: RelayParts, { batch }: Ordering, order: () => Promise<void>): Promise<void> {
   try {
     await order()
   } catch (error) {
@@ -125,8 +125,8 @@ function orderOf({ id, asked }: KeptBatch, input: string): Buffer {
   return Buffer.from(JSON.stringify({ input_file_id: input, endpoint: asked.endpoint, ...members, metadata: marked }))
 }
 
-function contentOf(vendorId: string): Omit<UpstreamCall, 'method' | 'body'> {
-  const { format, content, bytesMax } = fileForms.openai
+export function contentOf(vendorId: string, dialect: 'openai' | 'gemini' = 'openai'): Omit<UpstreamCall, 'method' | 'body'> {
+  const { format, content, bytesMax } = fileForms[dialect]
   return { format, model: '', ...content(vendorId), caller: {}, timeoutMs: readMs, totalMs: transferMs, answerBytesMax: bytesMax }
 }
 
@@ -149,7 +149,7 @@ function* readRequests(requests: readonly unknown[]): Generator<ArrivedLine> {
 }
 
 /** Keeps a batch that was refused, with every request that is at fault. */
-async function failBatch(app: RelayParts, { batch }: Ordering, refused: readonly RefusedLine[]): Promise<KeptBatch> {
+export async function failBatch(app: RelayParts, { batch }: Ordering, refused: readonly RefusedLine[]): Promise<KeptBatch> {
   const at = seconds(app.now())
   const vendorObject = batchForms[batch.dialect].failed(refused, at)
   await app.db.transaction().execute(async (within) => {
@@ -160,7 +160,7 @@ async function failBatch(app: RelayParts, { batch }: Ordering, refused: readonly
   return { ...batch, state: 'failed', vendorObject, endedAt: at }
 }
 
-function allRefused(refused: readonly RefusedLine[]): AppError {
+export function allRefused(refused: readonly RefusedLine[]): AppError {
   const [first] = refused
   const numbers = refused.map(({ line }) => line).join(', ')
   const reason = `${first?.message ?? ''} (${numbers})`
@@ -174,7 +174,7 @@ async function storeRewritten(
   lines: AsyncIterable<Buffer>,
 ): Promise<string | UpstreamFailure> {
   const boundary = `sluice-${randomBytes(16).toString('hex')}`
-  const pieces = formOf(boundary, rewritten(app, ordering, lines))
+  const pieces = multipart(boundary, rewritten(app, ordering, lines))
   const answer = await callUpstream(app, ordering.channel, {
     ...{ format: 'openai.files', model: '', method: 'POST', caller: {}, timeoutMs: readMs * 5, totalMs: transferMs },
     streamed: { pieces, length: undefined, contentType: `multipart/form-data; boundary=${boundary}` },
@@ -184,7 +184,7 @@ async function storeRewritten(
   return vendorId === '' ? new UpstreamFailure('bad-reply', { facts: { message: 'the answer has no file' } }) : vendorId
 }
 
-async function* formOf(boundary: string, lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* multipart(boundary: string, lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const part = (disposition: string, text: string) => `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n${text}`
   yield Buffer.from(part('name="purpose"', '\r\nbatch\r\n'))
   yield Buffer.from(part('name="file"; filename="batch.jsonl"', 'content-type: application/jsonl\r\n\r\n'))
@@ -206,13 +206,16 @@ async function* rewritten(app: RelayParts, ordering: Ordering, lines: AsyncItera
   }
 }
 
-async function rewrittenRequests(app: RelayParts, ordering: Ordering, requests: readonly unknown[]): Promise<unknown[]> {
+export async function rewrittenRequests(
+  app: RelayParts,
+  ordering: Ordering,
+  requests: readonly unknown[],
+  bodyIn: 'params' | 'request',
+): Promise<unknown[]> {
   const sent: unknown[] = []
-  for (const request of requests) {
-    // Judged before: a request is an object with params.
-    const { params, ...rest } = request as JsonObject
-    sent.push({ ...rest, params: await atVendor(app, ordering, params as JsonObject) })
-  }
+  // Judged before: a request is an object with a body.
+  for (const request of requests as readonly JsonObject[])
+    sent.push({ ...request, [bodyIn]: await atVendor(app, ordering, request[bodyIn] as JsonObject) })
   return sent
 }
 
@@ -220,7 +223,8 @@ async function rewrittenRequests(app: RelayParts, ordering: Ordering, requests: 
 async function atVendor(app: RelayParts, { caller, channel, batch }: Ordering, json: JsonObject): Promise<JsonObject> {
   const body = { json, bytes: Buffer.from(JSON.stringify(json)) }
   const named = await nameFiles(app, caller, { format: batch.asked.format, body })
-  return { ...(named?.body.json ?? json), model: resolveModel(channel, textAt(json, 'model')) }
+  const { model = textAt(json, 'model') } = batch.asked
+  return batchForms[batch.dialect].withModel(named?.body.json ?? json, resolveModel(channel, model))
 }
 
 function modelsIn(requests: readonly unknown[]): readonly string[] {
@@ -232,9 +236,9 @@ function modelsIn(requests: readonly unknown[]): readonly string[] {
 }
 
 /** The channel of highest priority that offers batches of all of the models, else of the first. Throws `batch_no_channel`. */
-function channelFor(app: RelayParts, { caller }: Asked, models: readonly string[]): RunningChannel {
+export function channelFor(app: RelayParts, { call, caller }: Asked, models: readonly string[]): RunningChannel {
   const [first = ''] = models
-  const format = batchForms.anthropic.format
+  const { format } = formOf(call)
   const index = app.channels.current
   const groups = groupsToTry(app.options.current, caller)
   const ofModel = (model: string) => groups.flatMap((group) => index.candidates(group, model).flat())
@@ -247,12 +251,12 @@ function channelFor(app: RelayParts, { caller }: Asked, models: readonly string[
   return offered.find(servesAll) ?? offered[0] ?? fail('batch_no_channel', { model: first })
 }
 
-const emptyFile: RefusedLine = { code: 'empty_file', line: null, message: 'The input file has no request' }
+export const emptyFile: RefusedLine = { code: 'empty_file', line: null, message: 'The input file has no request' }
 const unknownEndpoint = {
   zh: `须为 ${Object.keys(endpoints).join('、')} 之一`,
   en: `must be one of ${Object.keys(endpoints).join(', ')}`,
 }
 const noInput = { zh: '须为文件 ID', en: 'must be the id of a file' }
 const noWindow = { zh: '须为 24h 这样的文本', en: 'must be a text such as 24h' }
-const noRequests = { zh: '须为非空列表', en: 'must be a list with at least one request' }
+export const noRequests = { zh: '须为非空列表', en: 'must be a list with at least one request' }
 const manyPairs = { zh: `最多 ${pairsMax} 项`, en: `must have at most ${pairsMax} pairs` }

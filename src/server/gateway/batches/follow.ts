@@ -1,11 +1,10 @@
 import { seconds } from '../../base/lib/time/clock.ts'
 import { findUsedKey } from '../channels/index/find-used-key.ts'
 import type { RunningChannel } from '../channels/index/model-index.ts'
-import { objectAt, textAt } from '../protocols/wire-format.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { callUpstream, type UpstreamAnswer } from '../relay/upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../relay/upstream/failure.ts'
-import { batchForms, batchMark } from './batch-form.ts'
+import { type BatchForm, batchForms } from './batch-form.ts'
 import { type BatchState, claimDue, forgetBatch, type KeptBatch, readAgain, updateBatch } from './batch-table.ts'
 import { adoptOrder, withdrawBatch } from './order.ts'
 import { releaseBatch, settleBatch } from './settle.ts'
@@ -124,14 +123,14 @@ async function findOrder(app: RelayParts, batch: KeptBatch): Promise<void> {
   const channel = await findUsedKey(app, batch)
   if (!channel) return giveUp(app, batch)
   const form = batchForms[batch.dialect]
-  let query: URLSearchParams | undefined = new URLSearchParams({ limit: '100' })
+  let query: URLSearchParams | undefined = form.listed
   for (let page = 0; query && page < pagesMax; page++) {
     const answer = await ask(app, channel, { batch, query })
     if (answer instanceof UpstreamFailure) return giveUp(app, batch)
     const { objects, next } = form.readList(parseObject(answer.body))
     for (const object of objects) {
       const seen = form.readObject(object)
-      if (await isOrder(app, batch, { object, ...seen })) return adoptOrder(app, batch, seen)
+      if (await isOrder(app, batch, seen)) return adoptOrder(app, batch, seen)
       if (seen.createdAt < batch.createdAt - slackSeconds) return withdrawBatch(app, batch)
     }
     query = next
@@ -139,17 +138,11 @@ async function findOrder(app: RelayParts, batch: KeptBatch): Promise<void> {
   if (!query) await withdrawBatch(app, batch)
 }
 
-interface SeenOrder {
-  readonly object: Parameters<typeof textAt>[0]
-  readonly vendorId: string
-  readonly createdAt: number
-}
+type SeenOrder = ReturnType<BatchForm['readObject']>
 
-async function isOrder(app: RelayParts, batch: KeptBatch, { object, vendorId, createdAt }: SeenOrder): Promise<boolean> {
-  if (batch.dialect === 'openai') return textAt(objectAt(object, 'metadata') ?? {}, batchMark) === batch.id
-  const counts = Object.values(objectAt(object, 'request_counts') ?? {})
-  const size = counts.reduce<number>((sum, count) => sum + Number(count), 0)
-  if (size !== batch.requests || createdAt < batch.createdAt - 60) return false
+async function isOrder(app: RelayParts, batch: KeptBatch, { vendorId, createdAt, mark, requests }: SeenOrder): Promise<boolean> {
+  if (mark !== undefined) return mark === batch.id
+  if (requests !== batch.requests || createdAt < batch.createdAt - 60) return false
   const { channelId: channel_id, keyId: key_id } = batch
   const known = await app.db
     .selectFrom('batches')

@@ -7,13 +7,14 @@ import type { BatchCall } from '../relay/http/batch-paths.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { callUpstream } from '../relay/upstream/call-upstream.ts'
-import { UpstreamFailure } from '../relay/upstream/failure.ts'
+import { parseObject, UpstreamFailure } from '../relay/upstream/failure.ts'
 import { callerHeaders } from '../relay/upstream/request-target.ts'
 import { batchForms } from './batch-form.ts'
 import { findBatch, forgetBatch, type KeptBatch, listBatches } from './batch-table.ts'
 import { answerBatch, createFromBody, createFromFile } from './create.ts'
+import { createAtGemini } from './create-gemini.ts'
 import { askForBatch, noteAnswer } from './follow.ts'
-import { sendResults } from './results.ts'
+import { sendResults, withResults } from './results.ts'
 
 /**
  * Batches that users order at vendors: many requests, worked off within a day at a lower price. The greatest cost of all of them is held
@@ -38,6 +39,7 @@ async function answer(app: RelayParts, batchCall: BatchCall, asked: Asked): Prom
   const { dialect } = batchCall
   if (!('id' in batchCall)) {
     if (batchCall.action === 'list') return list(app, dialect, asked)
+    if (batchCall.model !== undefined) return createAtGemini(app, asked, batchCall.model)
     return dialect === 'openai' ? createFromFile(app, asked) : createFromBody(app, asked)
   }
   const batch = await findBatch(app, asked.caller.userId, { dialect, id: batchCall.id })
@@ -67,7 +69,10 @@ async function list(app: RelayParts, dialect: KeptBatch['dialect'], asked: Asked
 async function read(app: RelayParts, asked: Asked, batch: KeptBatch): Promise<void> {
   const seen = await askForBatch(app, batch)
   // What is known is better than the failure of a vendor to tell more.
-  answerBatch(app, asked, seen instanceof UpstreamFailure ? batch : seen)
+  const now = seen instanceof UpstreamFailure ? batch : seen
+  const isInside = now.dialect === 'gemini' && now.state === 'settled' && now.outputFile === ''
+  if (isInside) answerJson(asked, await withResults(app, asked, now))
+  else answerBatch(app, asked, now)
 }
 
 /** Has the vendor stop a batch. What has run by then is charged when the vendor has ended it. */
@@ -76,11 +81,13 @@ async function cancel(app: RelayParts, asked: Asked, batch: KeptBatch): Promise<
   if (batch.state !== 'running') return answerBatch(app, asked, batch)
   const channel = (await findUsedKey(app, batch)) ?? fail('batch_channel_gone', { id: batch.id })
   const caller = callerHeaders({ call: asked.call }, channel)
-  const suffix = `/${encodeURIComponent(batch.vendorId)}/cancel`
-  const call = { format: batchForms[batch.dialect].format, model: '', method: 'POST' as const, suffix, caller, timeoutMs }
+  const form = batchForms[batch.dialect]
+  const suffix = `/${encodeURIComponent(batch.vendorId)}${form.cancels}`
+  const call = { format: form.format, model: '', method: 'POST' as const, suffix, caller, timeoutMs }
   const answer = await callUpstream(app, channel, call)
   if (answer instanceof UpstreamFailure) return tellFailure(asked, answer, channel)
-  const seen = await noteAnswer(app, { channel, batch }, answer)
+  const tells = form.readObject(parseObject(answer.body)).vendorId !== ''
+  const seen = tells ? await noteAnswer(app, { channel, batch }, answer) : await askForBatch(app, batch)
   answerBatch(app, asked, seen instanceof UpstreamFailure ? batch : seen)
 }
 
@@ -97,5 +104,5 @@ async function remove(app: RelayParts, asked: Asked, batch: KeptBatch): Promise<
     if (answer instanceof UpstreamFailure && answer.status !== 404) return tellFailure(asked, answer, channel)
   }
   await forgetBatch(app.db, batch.id)
-  answerJson(asked, { id: batch.id, type: 'message_batch_deleted' })
+  answerJson(asked, batchForms[batch.dialect].deleted(batch.id))
 }

@@ -6,6 +6,7 @@ import { endDurable, makeDurable } from '../../money/ledger/durable-holds.ts'
 import { type Hold, isQuotaRefusal } from '../../money/ledger/ledger.ts'
 import type { RelayCaller } from '../../people/tokens/authenticate.ts'
 import type { RunningChannel } from '../channels/index/model-index.ts'
+import { resolveModel } from '../channels/select/select.ts'
 import { explainRefusedHold } from '../relay/admission/limits.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
@@ -13,7 +14,7 @@ import { callUpstream, type UpstreamAnswer } from '../relay/upstream/call-upstre
 import { parseObject, UpstreamFailure } from '../relay/upstream/failure.ts'
 import { callerHeaders } from '../relay/upstream/request-target.ts'
 import { type ArrivedLine, LineJudge } from './admit-lines.ts'
-import { batchForms, type RefusedLine } from './batch-form.ts'
+import { batchForms, formOf, type RefusedLine } from './batch-form.ts'
 import {
   type AdmittedLine,
   type AskedBatch,
@@ -49,10 +50,10 @@ export async function beginBatch(
   asked: AskedBatch,
   { call, caller, channel }: Omit<Ordering, 'batch'>,
 ): Promise<Ordering> {
-  const dialect = call.dialect === 'anthropic' ? 'anthropic' : 'openai'
+  const { dialect, newId } = formOf(call)
   const now = seconds(app.now())
   const batch: KeptBatch = {
-    ...{ id: batchForms[dialect].newId(), userId: caller.userId, tokenId: caller.tokenId, dialect, asked, vendorId: '' },
+    ...{ id: newId(), userId: caller.userId, tokenId: caller.tokenId, dialect, asked, vendorId: '' },
     ...{ channelId: channel.id, keyId: channel.keyId, state: 'checking', prices: {}, vendorObject: {}, requests: 0, held: 0 },
     ...{ caller: { username: caller.username, tokenName: caller.tokenName, address: call.client.address } },
     ...{ charged: 0, outputFile: '', errorFile: '', createdAt: now, endedAt: 0 },
@@ -76,7 +77,8 @@ export async function judgeLines(
   lines: AsyncIterable<ArrivedLine> | Iterable<ArrivedLine>,
 ): Promise<Judgement> {
   const limit = app.options.current['batches.requests_max']
-  const judge = new LineJudge(app, { call, caller, channel, format: batch.asked.format })
+  const { format, model } = batch.asked
+  const judge = new LineJudge(app, { call, caller, channel, format, model })
   const refused: RefusedLine[] = []
   let isChanged = false
   let waiting: AdmittedLine[] = []
@@ -159,8 +161,10 @@ export async function placeBatch(
   const sending = { state: 'creating' as const, ask_at: seconds(app.now()) + lookAfterSeconds }
   if (!(await updateBatch(app.db, { id: batch.id, from: ['held'] }, sending))) fail('batch_unknown', { id: batch.id })
   const caller = callerHeaders({ call }, channel)
+  const { model } = batch.asked
+  const upstreamModel = model === undefined ? '' : resolveModel(channel, model)
   const answer = await callUpstream(app, channel, {
-    ...{ format: form.format, model: '', method: 'POST', caller, timeoutMs: orderMs },
+    ...{ format: form.format, model: upstreamModel, method: 'POST', caller, timeoutMs: orderMs },
     streamed: { pieces: once(body), length: body.length, contentType: 'application/json' },
   })
   if (answer instanceof UpstreamFailure && isRefusal(answer)) {

@@ -1,14 +1,15 @@
 import { readJson } from '../../base/lib/bytes/read-json.ts'
-import { fail } from '../../base/lib/failure.ts'
+import { AppError, fail } from '../../base/lib/failure.ts'
 import { findUsedKey } from '../channels/index/find-used-key.ts'
 import type { RunningChannel } from '../channels/index/model-index.ts'
-import { type Asked, channelOf, tellFailure } from '../files/asked.ts'
+import { type Asked, channelOf, siteOf, tellFailure } from '../files/asked.ts'
 import type { FileForm } from '../files/file-form.ts'
 import { readContent } from '../files/read.ts'
-import { isObject } from '../protocols/wire-format.ts'
+import { isObject, type JsonObject, objectAt } from '../protocols/wire-format.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
-import { UpstreamFailure } from '../relay/upstream/failure.ts'
+import { callUpstream } from '../relay/upstream/call-upstream.ts'
+import { parseObject, UpstreamFailure } from '../relay/upstream/failure.ts'
 import { batchForms } from './batch-form.ts'
 import { batchOfFile, type KeptBatch } from './batch-table.ts'
 import { resultCalls } from './settle.ts'
@@ -22,10 +23,29 @@ export async function sendResults(app: RelayParts, asked: Asked, batch: KeptBatc
   if (call) await sendLines(app, asked, { batch, channel, lines: linesFrom(app, channel, call) })
 }
 
+/** A batch whose vendor has the results in the batch itself, with the model that was asked. */
+export async function withResults(app: RelayParts, asked: Asked, batch: KeptBatch): Promise<JsonObject> {
+  const form = batchForms[batch.dialect]
+  const channel = (await findUsedKey(app, batch)) ?? fail('batch_channel_gone', { id: batch.id })
+  const suffix = `/${encodeURIComponent(batch.vendorId)}`
+  const call = { format: form.format, model: '', method: 'GET' as const, suffix, caller: {}, timeoutMs: 60_000 }
+  const answer = await callUpstream(app, channel, call)
+  const shown = form.write(batch, siteOf(app, asked.call))
+  if (answer instanceof UpstreamFailure)
+    throw answer.own ?? new AppError('batch_channel_gone', { id: batch.id }, { cause: answer })
+  const [model = ''] = Object.keys(batch.prices)
+  const results = (form.readObject(parseObject(answer.body)).results ?? []).map(({ key: _, ...result }) => {
+    return isRenamed(batch) && result.response !== undefined ? form.renamed(result, model) : result
+  })
+  const output = { inlinedResponses: { inlinedResponses: results } }
+  return { ...shown, metadata: { ...objectAt(shown, 'metadata'), output }, response: output }
+}
+
 /** The content of a file; that of results has the model that was asked. */
 export async function readContentOrResults(app: RelayParts, form: FileForm, asked: Asked, id: string): Promise<void> {
   const { userId } = asked.caller
-  const file = form.dialect === 'openai' ? await app.keptFiles.find(userId, { dialect: 'openai', id }) : undefined
+  const { dialect } = form
+  const file = dialect === 'anthropic' ? undefined : await app.keptFiles.find(userId, { dialect, id })
   const batch = file?.purpose === 'batch_output' ? await batchOfFile(app, userId, id) : undefined
   if (!file || !batch || !isRenamed(batch)) return readContent(app, form, asked, id)
   const channel = await channelOf(app, file)

@@ -28,10 +28,11 @@ const settlingSeconds = 300
 const readMs = 60_000
 const totalMs = 3_600_000
 
-/** The vendor's ids of the files with the results. */
+/** The vendor's ids of the files with the results, or the results. */
 interface ResultFiles {
   readonly outputFile: string
   readonly errorFile: string
+  readonly results?: readonly JsonObject[]
 }
 
 /**
@@ -50,7 +51,10 @@ export async function settleBatch(
   if (fence === undefined) return false
   const mine = { id: batch.id, fence }
   try {
-    for (const call of resultCalls(batch, files)) await priceResults(app, { channel, batch, mine }, linesFrom(app, channel, call))
+    const pricing = { channel, batch, mine }
+    if (files.results) await priceResults(app, pricing, files.results)
+    else
+      for (const call of resultCalls(batch, files)) await priceResults(app, pricing, objectsFrom(linesFrom(app, channel, call)))
     return await charge(app, { batch, mine, files })
   } finally {
     await letGo(app, mine)
@@ -99,7 +103,8 @@ export function resultCalls(
   const reading = { model: '', caller: {}, timeoutMs: readMs, totalMs, answerBytesMax: fileForms.openai.bytesMax * 4 }
   if (dialect === 'anthropic')
     return [{ ...reading, format: batchForms.anthropic.format, suffix: `/${encodeURIComponent(vendorId)}/results` }]
-  return outputFile === '' ? [] : [{ ...reading, format: fileForms.openai.format, ...fileForms.openai.content(outputFile) }]
+  const { format, content } = fileForms[dialect]
+  return outputFile === '' ? [] : [{ ...reading, format, ...content(outputFile) }]
 }
 
 interface Pricing {
@@ -108,16 +113,26 @@ interface Pricing {
   readonly mine: Mine
 }
 
-async function priceResults(app: RelayParts, pricing: Pricing, lines: AsyncIterable<Buffer>): Promise<void> {
+async function* objectsFrom(lines: AsyncIterable<Buffer>): AsyncGenerator<JsonObject> {
+  for await (const line of lines) {
+    const read = readJson(line)
+    if (isObject(read)) yield read
+  }
+}
+
+async function priceResults(
+  app: RelayParts,
+  pricing: Pricing,
+  results: AsyncIterable<JsonObject> | Iterable<JsonObject>,
+): Promise<void> {
   const { readResult } = batchForms[pricing.batch.dialect]
   let waiting = new Map<string, JsonObject>()
   const write = async () => {
     await priceSome(app, pricing, waiting)
     waiting = new Map()
   }
-  for await (const line of lines) {
-    const read = readJson(line)
-    const { customId, reply } = isObject(read) ? readResult(read) : { customId: '', reply: undefined }
+  for await (const result of results) {
+    const { customId, reply } = readResult(result)
     if (reply) waiting.set(customId, reply)
     if (waiting.size >= resultsTogether) await write()
   }
@@ -209,7 +224,7 @@ async function charge(app: RelayParts, { batch, mine, files }: Charging): Promis
   const ended = await app.db.transaction().execute(async (within) => {
     const models = await sumsOf(within, batch.id)
     const charged = models.reduce((units, { amount }) => units + amount, 0)
-    const shown = { output_file: ownId(files.outputFile), error_file: ownId(files.errorFile) }
+    const shown = { output_file: ownId(batch, files.outputFile), error_file: ownId(batch, files.errorFile) }
     const { numUpdatedRows } = await within
       .updateTable('batches')
       .set({ state: 'settled', charged, ended_at: at, ask_at: 0, ...shown })
@@ -300,8 +315,8 @@ function chargeOf(
   ]
 }
 
-function ownId(vendorFile: string): string {
-  return vendorFile === '' ? '' : newFileId('openai')
+function ownId({ dialect }: KeptBatch, vendorFile: string): string {
+  return vendorFile === '' ? '' : newFileId(dialect)
 }
 
 interface Results {
@@ -318,12 +333,15 @@ async function keepResults(within: Within, batch: KeptBatch, { at, shown, files 
   ]
   for (const { id, vendorId, name } of each.filter(({ vendorId }) => vendorId !== '')) {
     const filename = `${batch.id}_${name}.jsonl`
-    const vendorObject = { object: 'file', bytes: 0, created_at: at, filename, purpose: 'batch_output', status: 'processed' }
+    const { dialect } = batch
+    const ofOpenAi = { object: 'file', bytes: 0, created_at: at, filename, purpose: 'batch_output', status: 'processed' }
+    const ofGemini = { displayName: filename, mimeType: 'application/jsonl', state: 'ACTIVE', source: 'GENERATED' }
+    const vendorObject = dialect === 'gemini' ? ofGemini : ofOpenAi
     await within
       .insertInto('files')
       .values({
         ...{ id, user_id: batch.userId, token_id: batch.tokenId, channel_id: batch.channelId, key_id: batch.keyId },
-        ...{ dialect: 'openai', vendor_id: vendorId, state: 'kept', filename, purpose: 'batch_output', bytes: 0 },
+        ...{ dialect, vendor_id: vendorId, state: 'kept', filename, purpose: 'batch_output', bytes: 0 },
         ...{ vendor_object: JSON.stringify(vendorObject), created_at: at, expires_at: 0, ask_at: 0 },
       })
       .execute()

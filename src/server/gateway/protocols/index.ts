@@ -91,6 +91,7 @@ export const formats: Declarations = {
   'openai.uploads': { name: 'openai.uploads', optionalEndpoint: { name: 'files', isPart: true } },
   'openai.batches': { name: 'openai.batches' },
   'anthropic.batches': { name: 'anthropic.batches' },
+  'gemini.batches': { name: 'gemini.batches' },
   'anthropic.files': { name: 'anthropic.files', optionalEndpoint: { name: 'files' } },
   'gemini.files': { name: 'gemini.files', optionalEndpoint: { name: 'files' } },
   'gemini.uploads': { name: 'gemini.uploads', optionalEndpoint: { name: 'files', isPart: true } },

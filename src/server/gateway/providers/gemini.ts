@@ -37,12 +37,15 @@ export const gemini = defineProvider({
     'gemini.interactions': '/v1beta/interactions',
     'gemini.files': '/v1beta/files',
     'gemini.uploads': '/upload/v1beta/files',
+    'gemini.batches': '/v1beta/batches',
   },
   speaksWith: (format, model) => (format === 'gemini.predict') === isImagen(model),
   url(channel, format, model, stream) {
     if (format === 'gemini.interactions') return joinUrl(channel.baseUrl, `/${versionFor(channel, model)}/interactions`)
     if (format === 'gemini.files') return joinUrl(channel.baseUrl, '/v1beta/files')
     if (format === 'gemini.uploads') return joinUrl(channel.baseUrl, '/upload/v1beta/files')
+    if (format === 'gemini.batches')
+      return joinUrl(channel.baseUrl, model === '' ? '/v1beta/batches' : `/v1beta/${geminiModelPath(model)}:batchGenerateContent`)
     const method = stream ? 'streamGenerateContent?alt=sse' : pathOf(methods, format)
     return joinUrl(channel.baseUrl, `/${versionFor(channel, model)}/${geminiModelPath(model)}:${method}`)
   },

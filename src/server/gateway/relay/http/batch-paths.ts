@@ -1,51 +1,80 @@
 import type { FileDialect } from '../../protocols/format.ts'
+import { readGeminiPath } from '../../protocols/gemini-generate/path.ts'
 
 /** The paths of batches at vendors, beside the table of `endpoints.ts`. */
 
 /** A call about batches. Ids are those of this site. */
-export type BatchCall = { readonly dialect: Exclude<FileDialect, 'gemini'> } & (
-  | { readonly action: 'create' | 'list' }
+export type BatchCall = { readonly dialect: FileDialect } & /** The model is in the path of Gemini's alone. */
+(
+  | { readonly action: 'create'; readonly model?: string }
+  | { readonly action: 'list' }
   | { readonly action: 'read' | 'cancel' | 'results' | 'delete'; readonly id: string }
 )
 
 interface Route {
+  readonly dialect: FileDialect
   readonly method: 'GET' | 'POST' | 'DELETE'
   /** Its `{id}` is the id. */
   readonly path: string
   readonly action: BatchCall['action']
 }
 
+const openai = { dialect: 'openai' } as const
+const anthropic = { dialect: 'anthropic' } as const
+const gemini = { dialect: 'gemini' } as const
+
 const routes: readonly Route[] = [
-  { method: 'POST', path: '/v1/batches', action: 'create' },
-  { method: 'GET', path: '/v1/batches', action: 'list' },
-  { method: 'GET', path: '/v1/batches/{id}', action: 'read' },
-  { method: 'POST', path: '/v1/batches/{id}/cancel', action: 'cancel' },
-  { method: 'POST', path: '/v1/messages/batches', action: 'create' },
-  { method: 'GET', path: '/v1/messages/batches', action: 'list' },
-  { method: 'GET', path: '/v1/messages/batches/{id}', action: 'read' },
-  { method: 'POST', path: '/v1/messages/batches/{id}/cancel', action: 'cancel' },
-  { method: 'GET', path: '/v1/messages/batches/{id}/results', action: 'results' },
-  { method: 'DELETE', path: '/v1/messages/batches/{id}', action: 'delete' },
+  { ...openai, method: 'POST', path: '/v1/batches', action: 'create' },
+  { ...openai, method: 'GET', path: '/v1/batches', action: 'list' },
+  { ...openai, method: 'GET', path: '/v1/batches/{id}', action: 'read' },
+  { ...openai, method: 'POST', path: '/v1/batches/{id}/cancel', action: 'cancel' },
+  { ...anthropic, method: 'POST', path: '/v1/messages/batches', action: 'create' },
+  { ...anthropic, method: 'GET', path: '/v1/messages/batches', action: 'list' },
+  { ...anthropic, method: 'GET', path: '/v1/messages/batches/{id}', action: 'read' },
+  { ...anthropic, method: 'POST', path: '/v1/messages/batches/{id}/cancel', action: 'cancel' },
+  { ...anthropic, method: 'GET', path: '/v1/messages/batches/{id}/results', action: 'results' },
+  { ...anthropic, method: 'DELETE', path: '/v1/messages/batches/{id}', action: 'delete' },
+  ...['/v1beta', '/v1'].flatMap((version): Route[] => [
+    { ...gemini, method: 'GET', path: `${version}/batches`, action: 'list' },
+    { ...gemini, method: 'GET', path: `${version}/batches/{id}`, action: 'read' },
+    { ...gemini, method: 'POST', path: `${version}/batches/{id}:cancel`, action: 'cancel' },
+    { ...gemini, method: 'DELETE', path: `${version}/batches/{id}`, action: 'delete' },
+  ]),
 ]
 
-/** Every one of these paths as `METHOD /path`. */
-export const batchLines: readonly string[] = routes.map(({ method, path }) => `${method} ${path}`)
+const ordersAtGemini = 'batchGenerateContent'
+
+/** Every one of these paths as `METHOD /path`, and the last one of a model. */
+export const batchLines: readonly string[] = [
+  ...new Set(routes.map(({ method, path }) => `${method} ${path}`)),
+  `POST /v1beta/models/{model}:${ordersAtGemini}`,
+]
 
 /**
  * The call of a path without its query, or the methods that the path has; undefined for other paths. Google's SDKs may call its batches
- * under the path of OpenAI's: `caller` is the dialect of the headers.
+ * under its version without a suffix, as OpenAI's: `caller` is the dialect of the headers.
  */
 export function findBatchCall(
   method: string,
   path: string,
   caller: FileDialect,
-): { readonly batchCall: BatchCall } | { readonly allowed: string; readonly dialect: BatchCall['dialect'] } | undefined {
+): { readonly batchCall: BatchCall } | { readonly allowed: string; readonly dialect: FileDialect } | undefined {
+  const ordered = path.endsWith(ordersAtGemini) ? readGeminiPath(path) : undefined
+  if (ordered?.method === ordersAtGemini) {
+    const { model } = ordered
+    return method === 'POST'
+      ? { batchCall: { dialect: 'gemini', action: 'create', model } }
+      : { allowed: 'POST', dialect: 'gemini' }
+  }
+  const isOfGoogle = caller === 'gemini' && path.startsWith('/v1/batches')
   const fitting = routes.flatMap((route) => {
+    if (path.startsWith('/v1/batches') && (route.dialect === 'gemini') !== isOfGoogle) return []
     const id = idIn(path, route.path)
     return id === undefined ? [] : [{ ...route, id }]
   })
-  if (fitting.length === 0 || caller === 'gemini') return undefined
-  const dialect = path.startsWith('/v1/messages/') ? 'anthropic' : 'openai'
+  const [first] = fitting
+  if (!first) return undefined
+  const { dialect } = first
   const found = fitting.find((route) => route.method === method)
   if (!found) return { dialect, allowed: fitting.map((route) => route.method).join(', ') }
   // The path of an action with an id has one.
