@@ -7,6 +7,7 @@ export const auditActions: Readonly<Record<string, Text>> = {
   'alert.unsilence': { zh: '结束了{target}', en: 'Ended {target}' },
   'answer.stop': { zh: '停止了{target}的应答', en: 'Stopped the answer to {target}' },
   'audit.export': { zh: '导出了审计日志', en: 'Exported the audit log' },
+  'batch.export': { zh: '导出了批处理的请求', en: 'Exported the requests of a batch' },
   'budget.create': { zh: '创建了{target}', en: 'Created {target}' },
   'budget.delete': { zh: '删除了{target}', en: 'Deleted {target}' },
   'budget.override': { zh: '临时提高了{target}', en: 'Raised {target} for its window' },

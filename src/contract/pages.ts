@@ -38,6 +38,7 @@ export const pages = [
   '/midjourney',
   '/task',
   '/video',
+  '/batch',
   '/alerts',
   '/quality',
   '/quality/$id',

@@ -31,7 +31,7 @@ describe('the table of screens', () => {
     expect(shown.map(({ path }) => path)).toEqual([
       ...['/overview', '/playground', '/channel', '/chat', '/token', '/budgets', '/connect', '/detail'],
       ...['/redemption', '/order', '/topup', '/user'],
-      ...['/log', '/midjourney', '/task', '/video'],
+      ...['/log', '/midjourney', '/task', '/video', '/batch'],
       ...['/alerts', '/quality', '/incident', '/setting'],
     ])
   })

@@ -21,6 +21,7 @@ import {
   IconServer2,
   IconSettings,
   IconSpeakerphone,
+  IconStack2,
   IconTag,
   IconTargetArrow,
   IconTicket,
@@ -252,6 +253,14 @@ export const screens: readonly Screen[] = [
     icon: IconMovie,
     nav: { group: 'records', flag: (status) => status.enable_task },
     load: () => import('./screens/tasks/videos.tsx'),
+  },
+  {
+    path: '/batch',
+    access: 'user',
+    label: { zh: '批处理', en: 'Batches' },
+    icon: IconStack2,
+    nav: { group: 'records' },
+    load: () => import('./screens/tasks/batches.tsx'),
   },
   {
     path: '/alerts',

@@ -181,6 +181,10 @@ const addresses = {
     /api/organisation/:id/transfer/accept       POST
     /api/task/self                              GET
     /api/task/self/export.csv                   GET
+    /api/batch/self                             GET
+    /api/batch/self/lines                       GET
+    /api/batch/self/lines/export.csv            GET
+    /api/batch/self/cancel                      POST
     /api/video/self                             GET
     /api/video/self/export.csv                  GET
     /api/recording/self                         GET
@@ -337,6 +341,9 @@ const addresses = {
     /api/system/update                          GET
     /api/task/                                  GET
     /api/task/export.csv                        GET
+    /api/batch/                                 GET
+    /api/batch/lines                            GET
+    /api/batch/lines/export.csv                 GET
     /api/video/                                 GET
     /api/video/export.csv                       GET
     /api/topup/                                 GET

@@ -31,6 +31,7 @@ const lists = [
   '/midjourney',
   '/task',
   '/video',
+  '/batch',
   '/budgets',
   '/quality',
 ]

@@ -407,3 +407,43 @@ describe('a batch', () => {
 function endIfRuns(vendor: BatchStage['vendor'], batch: VendorBatch): void {
   if (batch.status === 'in_progress') vendor.end(batch, { reply: answered })
 }
+
+describe('the console', () => {
+  it('lists batches with their progress, cost and requests, to their owner and to admins, and cancels', async () => {
+    const { server, vendor, openai } = await batchStage()
+    const made = await create(openai, [request('a'), request('b')])
+    interface Listed {
+      readonly items: readonly Record<string, unknown>[]
+      readonly total: number
+    }
+    const lists = async () => Promise.all(['self', ''].map((own) => server.call<Listed>(`GET /api/batch/${own}`)))
+    for (const { items, total } of await lists()) {
+      expect(total).toBe(1)
+      expect(items[0]).toMatchObject({ batch_id: made.id, state: 'running', requests: 2, done: 0, quota: 0, models: [model] })
+      expect(items[0]?.held).toBeGreaterThan(0)
+    }
+    await server.call('POST /api/batch/self/cancel', { batch_id: made.id })
+    expect(vendor.only().status).toBe('cancelling')
+    vendor.end(vendor.only(), { status: 'cancelled', reply: (body, id) => (id === 'a' ? answered(body) : undefined) })
+    await openai.batches.retrieve(made.id)
+    const [own, all] = await lists()
+    expect(own?.items[0]).toMatchObject({ state: 'settled', held: 0, quota: bill(model), username: '', channel_id: 0 })
+    expect(all?.items[0]).toMatchObject({ username: 'root', channel_id: 1, quota: bill(model) })
+    for (const path of ['self/lines', 'lines']) {
+      const { items, total } = await server.call<Listed>(`GET /api/batch/${path}?batch_id=${made.id}&page_size=1`)
+      expect(total).toBe(2)
+      expect(items).toEqual([expect.objectContaining({ line: 1, custom_id: 'a', charged: true, quota: bill(model) })])
+      const csv = await (await server.raw(`GET /api/batch/${path}/export.csv?batch_id=${made.id}`)).text()
+      expect(csv.trim().split(/\r?\n/)).toHaveLength(3)
+    }
+
+    const { id } = await server.app.db.selectFrom('batches').select('id').executeTakeFirstOrThrow()
+    await tokenOfSecondUser(server)
+    await server.app.db.updateTable('batches').set({ user_id: 2 }).where('id', '=', id).execute()
+    const unknown = { success: false, code: 'batch_unknown' }
+    for (const line of [`GET /api/batch/self/lines?batch_id=${id}`, `GET /api/batch/self/lines/export.csv?batch_id=${id}`])
+      expect(await (await server.raw(line)).json()).toMatchObject(unknown)
+    expect(await (await server.raw('POST /api/batch/self/cancel', { batch_id: id })).json()).toMatchObject(unknown)
+    expect((await server.call<Listed>('GET /api/batch/self')).total).toBe(0)
+  })
+})

@@ -13,6 +13,7 @@ const viewedLists = [
   'drawings',
   'tasks',
   'videos',
+  'batches',
   'statement',
   'audit',
   'quality-checks',

@@ -1,5 +1,6 @@
 import type { Routes } from '../route.ts'
 import { alertRoutes } from './alerts.ts'
+import { batchRoutes } from './batches.ts'
 import { budgetRoutes } from './budgets.ts'
 import { channelRoutes } from './channels.ts'
 import { dataRoutes } from './data.ts'
@@ -50,6 +51,7 @@ export const allRoutes = {
   ...organisationRoutes,
   ...budgetRoutes,
   ...taskRoutes,
+  ...batchRoutes,
   ...logRoutes,
   ...recordingRoutes,
   ...dataRoutes,

@@ -1,6 +1,7 @@
 import type { Handlers } from '../../../contract/route.ts'
 import type { AllRoutes } from '../../../contract/routes/index.ts'
 import { alertHandlers } from './alerts.ts'
+import { batchHandlers } from './batches.ts'
 import { budgetHandlers } from './budgets.ts'
 import { channelHandlers } from './channels.ts'
 import type { Context } from './context.ts'
@@ -52,6 +53,7 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...organisationHandlers,
   ...budgetHandlers,
   ...taskHandlers,
+  ...batchHandlers,
   ...logHandlers,
   ...recordingHandlers,
   ...dataHandlers,

@@ -56,6 +56,10 @@ export interface BatchForm {
   writePage(listed: Listed): JsonObject
   /** The object of a batch that was refused for its requests, or never came to its vendor. */
   failed(errors: readonly RefusedLine[], at: number): JsonObject
+  /** How many requests have been answered and have failed, by the vendor's object. */
+  counts(object: JsonObject): { readonly done: number; readonly failed: number }
+  /** Why it has failed; '' where nothing is told. */
+  failure(object: JsonObject): string
   readResult(line: JsonObject): Result
   /** A result with another name of the model in its reply. */
   renamed(line: JsonObject, model: string): JsonObject
@@ -122,6 +126,14 @@ const openai: BatchForm = {
     failed_at: at,
     errors: { object: 'list', data: errors.map((error) => ({ ...error, param: null })) },
   }),
+  counts(object) {
+    const counts = objectAt(object, 'request_counts') ?? {}
+    return { done: numberAt(counts, 'completed'), failed: numberAt(counts, 'failed') }
+  },
+  failure(object) {
+    const errors = objectsIn(objectAt(object, 'errors')?.data)
+    return errors.map((error) => `${error.line ?? ''} ${textAt(error, 'message')}`.trim()).join('; ')
+  },
   readResult(line) {
     const response = objectAt(line, 'response')
     const status = response?.status_code
@@ -194,6 +206,12 @@ const anthropic: BatchForm = {
     has_more: hasMore,
   }),
   failed: (_errors, at) => ({ processing_status: 'ended', ended_at: timeText(at) }),
+  counts(object) {
+    const counts = objectAt(object, 'request_counts') ?? {}
+    const failed = numberAt(counts, 'errored') + numberAt(counts, 'canceled') + numberAt(counts, 'expired')
+    return { done: numberAt(counts, 'succeeded'), failed }
+  },
+  failure: () => '',
   readResult(line) {
     const result = objectAt(line, 'result') ?? {}
     const isAnswered = textAt(result, 'type') === 'succeeded'
@@ -271,6 +289,12 @@ const gemini: BatchForm = {
     metadata: { state: 'BATCH_STATE_FAILED', endTime: timeText(at) },
     error: { code: 3, message: errors.map(({ line, message }) => `${line ?? ''} ${message}`.trim()).join('; ') },
   }),
+  counts(object) {
+    const stats = objectAt(objectAt(object, 'metadata') ?? {}, 'batchStats') ?? {}
+    const count = (name: string) => Math.max(0, Math.floor(Number(stats[name]) || 0))
+    return { done: count('successfulRequestCount'), failed: count('failedRequestCount') }
+  },
+  failure: (object) => textAt(objectAt(object, 'error') ?? {}, 'message'),
   readResult: (line) => ({ customId: textAt(line, 'key'), reply: objectAt(line, 'response') }),
   renamed: (line, modelVersion) => ({ ...line, response: { ...objectAt(line, 'response'), modelVersion } }),
   withModel: (body, model) => (body.model === undefined ? body : { ...body, model: `models/${model}` }),

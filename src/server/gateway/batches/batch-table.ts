@@ -129,11 +129,11 @@ export async function updateBatch(
   return numUpdatedRows > 0n
 }
 
-/** Throws `batch_unknown` for an id that this user does not have in this dialect. */
+/** Throws `batch_unknown` for an id that this user does not have, in this dialect if one is given. */
 export async function findBatch(
   { db }: Parts,
   userId: number,
-  { dialect, id }: Pick<KeptBatch, 'dialect' | 'id'>,
+  { dialect, id }: { readonly dialect?: KeptBatch['dialect']; readonly id: string },
 ): Promise<KeptBatch> {
   const row = /^[\w-]{1,64}$/.test(id)
     ? await db
@@ -141,7 +141,7 @@ export async function findBatch(
         .selectAll()
         .where('id', '=', id)
         .where('user_id', '=', userId)
-        .where('dialect', '=', dialect)
+        .$if(dialect !== undefined, (query) => query.where('dialect', '=', dialect ?? ''))
         .where('state', '<>', 'checking')
         .executeTakeFirst()
     : undefined

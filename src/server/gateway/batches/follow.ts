@@ -1,11 +1,13 @@
+import { fail } from '../../base/lib/failure.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
 import { findUsedKey } from '../channels/index/find-used-key.ts'
 import type { RunningChannel } from '../channels/index/model-index.ts'
+import type { CallerHeaders } from '../providers/provider.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { callUpstream, type UpstreamAnswer } from '../relay/upstream/call-upstream.ts'
 import { parseObject, UpstreamFailure } from '../relay/upstream/failure.ts'
 import { type BatchForm, batchForms } from './batch-form.ts'
-import { type BatchState, claimDue, forgetBatch, type KeptBatch, readAgain, updateBatch } from './batch-table.ts'
+import { type BatchState, claimDue, findBatch, forgetBatch, type KeptBatch, readAgain, updateBatch } from './batch-table.ts'
 import { adoptOrder, withdrawBatch } from './order.ts'
 import { releaseBatch, settleBatch } from './settle.ts'
 
@@ -66,7 +68,7 @@ export async function askForBatch(app: RelayParts, batch: KeptBatch): Promise<Ke
 }
 
 /** Notes what a vendor says about a batch, and charges it when it has ended. */
-export async function noteAnswer(
+async function noteAnswer(
   app: RelayParts,
   { channel, batch }: { readonly channel: RunningChannel; readonly batch: KeptBatch },
   answer: UpstreamAnswer,
@@ -86,6 +88,39 @@ export async function noteAnswer(
     }
   }
   return (await readAgain(app, batch)) ?? ended
+}
+
+interface Cancelled {
+  /** The channel that was asked; absent for a batch that has ended before. */
+  readonly channel?: RunningChannel
+  readonly seen: KeptBatch | UpstreamFailure
+}
+
+/**
+ * Has the vendor stop a batch. What has run by then is charged when the vendor has ended it. Throws `batch_starting` or
+ * `batch_channel_gone`.
+ */
+export async function cancelBatch(
+  app: RelayParts,
+  batch: KeptBatch,
+  headersFor: (channel: RunningChannel) => CallerHeaders,
+): Promise<Cancelled> {
+  if (batch.state === 'held' || batch.state === 'creating') fail('batch_starting', { id: batch.id })
+  if (batch.state !== 'running') return { seen: batch }
+  const channel = (await findUsedKey(app, batch)) ?? fail('batch_channel_gone', { id: batch.id })
+  const form = batchForms[batch.dialect]
+  const suffix = `/${encodeURIComponent(batch.vendorId)}${form.cancels}`
+  const call = { format: form.format, model: '', method: 'POST' as const, suffix, caller: headersFor(channel), timeoutMs }
+  const answer = await callUpstream(app, channel, call)
+  if (answer instanceof UpstreamFailure) return { channel, seen: answer }
+  const tells = form.readObject(parseObject(answer.body)).vendorId !== ''
+  return { channel, seen: await (tells ? noteAnswer(app, { channel, batch }, answer) : askForBatch(app, batch)) }
+}
+
+/** Cancels a batch of a user from the console. Throws `batch_unknown` and `upstream_failed` too. */
+export async function cancelOwnBatch(app: RelayParts, { id, userId }: Pick<KeptBatch, 'id' | 'userId'>): Promise<void> {
+  const { seen } = await cancelBatch(app, await findBatch(app, userId, { id }), () => ({}))
+  if (seen instanceof UpstreamFailure) fail('upstream_failed', { reason: seen.facts.message }, { cause: seen })
 }
 
 interface Question {

@@ -7,13 +7,13 @@ import type { BatchCall } from '../relay/http/batch-paths.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
 import type { RelayParts } from '../relay/relay-parts.ts'
 import { callUpstream } from '../relay/upstream/call-upstream.ts'
-import { parseObject, UpstreamFailure } from '../relay/upstream/failure.ts'
+import { UpstreamFailure } from '../relay/upstream/failure.ts'
 import { callerHeaders } from '../relay/upstream/request-target.ts'
 import { batchForms } from './batch-form.ts'
 import { findBatch, forgetBatch, type KeptBatch, listBatches } from './batch-table.ts'
 import { answerBatch, createFromBody, createFromFile } from './create.ts'
 import { createAtGemini } from './create-gemini.ts'
-import { askForBatch, noteAnswer } from './follow.ts'
+import { askForBatch, cancelBatch } from './follow.ts'
 import { sendResults, withResults } from './results.ts'
 
 /**
@@ -75,19 +75,9 @@ async function read(app: RelayParts, asked: Asked, batch: KeptBatch): Promise<vo
   else answerBatch(app, asked, now)
 }
 
-/** Has the vendor stop a batch. What has run by then is charged when the vendor has ended it. */
 async function cancel(app: RelayParts, asked: Asked, batch: KeptBatch): Promise<void> {
-  if (batch.state === 'held' || batch.state === 'creating') fail('batch_starting', { id: batch.id })
-  if (batch.state !== 'running') return answerBatch(app, asked, batch)
-  const channel = (await findUsedKey(app, batch)) ?? fail('batch_channel_gone', { id: batch.id })
-  const caller = callerHeaders({ call: asked.call }, channel)
-  const form = batchForms[batch.dialect]
-  const suffix = `/${encodeURIComponent(batch.vendorId)}${form.cancels}`
-  const call = { format: form.format, model: '', method: 'POST' as const, suffix, caller, timeoutMs }
-  const answer = await callUpstream(app, channel, call)
-  if (answer instanceof UpstreamFailure) return tellFailure(asked, answer, channel)
-  const tells = form.readObject(parseObject(answer.body)).vendorId !== ''
-  const seen = tells ? await noteAnswer(app, { channel, batch }, answer) : await askForBatch(app, batch)
+  const { channel, seen } = await cancelBatch(app, batch, (used) => callerHeaders({ call: asked.call }, used))
+  if (seen instanceof UpstreamFailure && channel) return tellFailure(asked, seen, channel)
   answerBatch(app, asked, seen instanceof UpstreamFailure ? batch : seen)
 }
 

@@ -65,6 +65,25 @@ export const texts = defineTexts({
     'Order a video in the playground, or send a request to {address} with one of your tokens, and it appears here.',
   ],
 
+  batches: ['批处理', 'Batches'],
+  batchId: ['批处理 ID', 'Batch ID'],
+  requests: ['请求', 'Requests'],
+  requestsDone: ['{done} 完成，{failed} 失败，共 {all}', '{done} done, {failed} failed of {all}'],
+  held: ['预扣', 'Held'],
+  resultFiles: ['结果文件', 'Result files'],
+  requestsFile: ['下载逐行明细', 'Download the requests'],
+  cancelBatch: ['取消批处理', 'Cancel the batch'],
+  cancelBatchBody: [
+    '上游会停止执行，已完成的请求照常计费，其余预扣额度会释放。',
+    'The vendor stops working on it. Requests that have run are charged, and the rest of what is held is free again.',
+  ],
+  batchCancelled: ['已请求取消', 'The vendor was asked to cancel it'],
+  batchesEmpty: ['还没有批处理', 'No batches yet'],
+  batchesEmptyHint: [
+    '用令牌向 {address} 提交批处理，批处理会显示在这里。',
+    'Order a batch at {address} with one of your tokens, and it appears here.',
+  ],
+
   drawingsEmpty: ['还没有绘图任务', 'No drawings yet'],
   drawingsEmptyHint: [
     '用令牌向 {address} 提交绘图请求，任务会显示在这里。',

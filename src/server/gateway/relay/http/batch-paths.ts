@@ -4,8 +4,7 @@ import { readGeminiPath } from '../../protocols/gemini-generate/path.ts'
 /** The paths of batches at vendors, beside the table of `endpoints.ts`. */
 
 /** A call about batches. Ids are those of this site. */
-export type BatchCall = { readonly dialect: FileDialect } & /** The model is in the path of Gemini's alone. */
-(
+export type BatchCall = { readonly dialect: FileDialect } /** The model is in the path of Gemini's alone. */ & (
   | { readonly action: 'create'; readonly model?: string }
   | { readonly action: 'list' }
   | { readonly action: 'read' | 'cancel' | 'results' | 'delete'; readonly id: string }
