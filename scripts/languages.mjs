@@ -15,13 +15,14 @@ const languages = [
 /** Screens that only admins see stay in the base of the language. */
 const adminScreens = ['alerts', 'channels', 'incidents', 'overview', 'quality', 'redemptions', 'settings', 'top-ups', 'users']
 const contractOfUsers = [
-  ...['chats', 'issues', 'money', 'roles', 'units'].map((name) => `contract/${name}.ts`),
+  ...['chats', 'issues', 'money', 'organisation-roles', 'roles', 'units'].map((name) => `contract/${name}.ts`),
   ...[
     'budget',
     'external-identity',
     'incident',
     'ledger-row',
     'log',
+    'organisation',
     'redemption',
     'site-cost',
     'status-page',

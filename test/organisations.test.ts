@@ -3,7 +3,7 @@ import type { Organisation, Team } from '../src/contract/entities/organisation.t
 import { type OrganisationCaller, organisationRoles } from '../src/contract/organisation-roles.ts'
 import type { Route, Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
-import { startServer, type TestServer } from './helpers/app.ts'
+import { rootPassword, startServer, type TestServer } from './helpers/app.ts'
 import { eachDatabase } from './helpers/databases.ts'
 import { type Member, member } from './helpers/members.ts'
 import { addChannel, requireBalancedBooks, setOptions } from './helpers/seed.ts'
@@ -182,6 +182,48 @@ eachDatabase('an organisation', (_fresh, kind) => {
     const { json } = await callFor(who(person), line.replace(':id', String(acme.id)))
     return json.code
   }
+
+  it('is told of in the login and in the own account of members and of admins, and to nobody else', async () => {
+    const shown = async (person: Person | 'operator') => {
+      const { data } = (await who(person).call('GET /api/user/self')).json as { data: { organisations?: string } }
+      return Object.hasOwn(data, 'organisations') ? data.organisations : 'absent'
+    }
+    for (const role of organisationRoles) expect(await shown(role), role).toBe('own')
+    expect([await shown('operator'), await shown('stranger'), await shown('former')]).toEqual(['site', 'absent', 'absent'])
+    const login = async (username: string, password: string) => {
+      const body = JSON.stringify({ username, password })
+      const headers = { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.250' }
+      const response = await fetch(`${server.url}/api/user/login`, { method: 'POST', headers, body })
+      return ((await response.json()) as { data: object }).data
+    }
+    expect(await login('root', rootPassword)).toMatchObject({ organisations: 'own' })
+  })
+
+  it('shows its tasks to those who see its log, and to a member those of the own tokens', async () => {
+    const tokenOf = async (person: Person) =>
+      (await callFor(who(person), 'POST /api/token/', { name: 'song', unlimited_quota: true })).json.data.id as number
+    const order = {
+      user_id: acme.id,
+      action: 'MUSIC',
+      status: 'SUCCESS',
+      platform: 'suno',
+      channel_id: 1,
+      created_at: 1,
+      updated_at: 1,
+    }
+    for (const person of ['admin', 'member'] as const) {
+      const values = { ...order, task_id: `song-${person}`, token_id: await tokenOf(person) }
+      await server.app.db.insertInto('tasks').values(values).execute()
+    }
+    const seenBy = async (person: Person) =>
+      (await callFor(who(person), 'GET /api/task/self?paged=true')).json.data.items.map(
+        ({ task_id }: { task_id: string }) => task_id,
+      )
+    expect(await seenBy('member')).toEqual(['song-member'])
+    expect((await seenBy('owner')).sort()).toEqual(['song-admin', 'song-member'])
+    expect((await callFor(who('member'), 'GET /api/task/self/export.csv')).text).not.toContain('song-admin')
+    expect((await who('member').call('GET /api/task/self?paged=true')).json.data).toMatchObject({ items: [] })
+  })
 
   it('refuses the header where a call is about the caller alone, and in the playground', async () => {
     for (const line of ['GET /api/user/self', 'GET /api/user/sessions', 'GET /api/budget/', 'GET /api/recording/self'])

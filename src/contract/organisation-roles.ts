@@ -1,9 +1,19 @@
+import type { Text } from './text.ts'
+
 /** What a member of an organisation is in it. */
 export const organisationRoles = ['owner', 'admin', 'billing', 'member'] as const
 export type OrganisationRole = (typeof organisationRoles)[number]
 
 /** Who makes a call about an organisation: a member in a role, or an admin of the site, who is none. */
 export type OrganisationCaller = OrganisationRole | 'operator'
+
+export const organisationCallerLabels: Readonly<Record<OrganisationCaller, Text>> = {
+  owner: { zh: '所有者', en: 'Owner' },
+  admin: { zh: '管理员', en: 'Admin' },
+  billing: { zh: '财务', en: 'Billing' },
+  member: { zh: '成员', en: 'Member' },
+  operator: { zh: '站点管理员', en: 'Site admin' },
+}
 
 /** The sets of roles that routes declare. */
 export const organisationAccess = {

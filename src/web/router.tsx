@@ -1,11 +1,12 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { mayAccess } from '../contract/roles.ts'
 import { sitePath } from './lib/base-path.ts'
+import { usePayer } from './lib/payer.ts'
 import { onReauthentication } from './lib/reauthenticate.ts'
-import type { Screen } from './lib/screen.ts'
+import { isForPayer, type Screen } from './lib/screen.ts'
 import { parseSearch, writeSearch } from './lib/search-params.ts'
-import { currentUser, onSessionExpired, useMay } from './lib/session.ts'
-import { NoPermission, NotFound } from './screens/not-found/index.tsx'
+import { currentUser, onSessionExpired, useMay, useSession } from './lib/session.ts'
+import { NoPermission, NotFound, OfOtherPayer } from './screens/not-found/index.tsx'
 import { screens } from './screens.ts'
 import { requestReauthentication } from './ui/account/reauthentication.tsx'
 import { ErrorView } from './ui/page/error-view.tsx'
@@ -35,10 +36,15 @@ function routeOf(screen: Screen) {
 }
 
 /** The screen for permitted roles. Its loader stays reachable, so that hovering over a link preloads it. */
-function guarded({ access, load }: Screen) {
+function guarded(screen: Screen) {
+  const { access, load } = screen
   const Content = lazyRouteComponent(load, 'Screen')
   function Guarded() {
-    return useMay(access) ? <Content /> : <NoPermission />
+    const payer = usePayer()
+    const may = useMay(access)
+    const mayAlone = mayAccess(useSession()?.role ?? 0, access)
+    if (may && isForPayer(screen, payer)) return <Content key={payer?.id ?? 0} />
+    return mayAlone ? <OfOtherPayer isOfOrganisation={screen.isOfOrganisation === true} /> : <NoPermission />
   }
   return Object.assign(Guarded, {
     preload: () => (mayAccess(currentUser()?.role ?? 0, access) ? Content.preload?.() : undefined),

@@ -31,8 +31,11 @@ import {
   IconWallet,
 } from '@tabler/icons-react'
 import { lazy } from 'react'
+import { organisationAccess } from '../contract/organisation-roles.ts'
 import type { Status } from '../contract/status.ts'
 import type { Part, Screen } from './lib/screen.ts'
+
+const { accountants, callers, logReaders } = organisationAccess
 
 const FiringBadge = lazy(async () => ({ default: (await import('./ui/shell/firing-badge.tsx')).FiringBadge }))
 
@@ -123,6 +126,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '操练场', en: 'Playground' },
     icon: IconMessageCircle,
     nav: { group: 'work' },
+    roles: [],
     load: () => import('./screens/playground/index.tsx'),
   },
   {
@@ -141,6 +145,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '聊天', en: 'Chat' },
     icon: IconMessages,
     nav: { group: 'work', flag: ({ chats, chat_link }) => chats.length > 0 || chat_link !== '', parts: chatPages },
+    roles: callers,
     load: () => import('./screens/chat/index.tsx'),
   },
   {
@@ -148,6 +153,7 @@ export const screens: readonly Screen[] = [
     access: 'user',
     label: { zh: '聊天跳转', en: 'Chat redirect' },
     icon: IconMessage2Share,
+    roles: callers,
     load: () => import('./screens/chat/redirect.tsx'),
   },
   {
@@ -156,6 +162,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '令牌', en: 'Tokens' },
     icon: IconKey,
     nav: { group: 'work' },
+    roles: callers,
     load: () => import('./screens/tokens/index.tsx'),
   },
   {
@@ -164,6 +171,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '预算', en: 'Budgets' },
     icon: IconGauge,
     nav: { group: 'work' },
+    roles: [],
     load: () => import('./screens/budgets/index.tsx'),
   },
   {
@@ -172,6 +180,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '接入', en: 'Connect' },
     icon: IconPlugConnected,
     nav: { group: 'work' },
+    roles: callers,
     load: () => import('./screens/connect/index.tsx'),
   },
   {
@@ -180,6 +189,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '数据看板', en: 'Dashboard' },
     icon: IconChartBar,
     nav: { group: 'work', flag: (status) => status.enable_data_export },
+    roles: accountants,
     load: () => import('./screens/dashboard/index.tsx'),
   },
   {
@@ -204,6 +214,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '钱包', en: 'Wallet' },
     icon: IconWallet,
     nav: { group: 'account' },
+    roles: accountants,
     load: () => import('./screens/wallet/index.tsx'),
   },
   {
@@ -228,6 +239,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '日志', en: 'Logs' },
     icon: IconReceipt,
     nav: { group: 'records' },
+    roles: logReaders,
     load: () => import('./screens/log/index.tsx'),
   },
   {
@@ -236,6 +248,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '绘图', en: 'Drawing' },
     icon: IconPhoto,
     nav: { group: 'records', flag: (status) => status.enable_drawing },
+    roles: logReaders,
     load: () => import('./screens/tasks/drawings.tsx'),
   },
   {
@@ -244,6 +257,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '异步任务', en: 'Tasks' },
     icon: IconMusic,
     nav: { group: 'records', flag: (status) => status.enable_task },
+    roles: logReaders,
     load: () => import('./screens/tasks/music.tsx'),
   },
   {
@@ -252,6 +266,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '视频', en: 'Videos' },
     icon: IconMovie,
     nav: { group: 'records', flag: (status) => status.enable_task },
+    roles: logReaders,
     load: () => import('./screens/tasks/videos.tsx'),
   },
   {

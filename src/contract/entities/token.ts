@@ -106,6 +106,16 @@ export const tokenFields = {
     placeholder: { zh: '请输入名称', en: 'Enter a name' },
     required: true,
   },
+  member_id: {
+    widget: 'select',
+    label: { zh: '成员', en: 'Member' },
+    help: { zh: '只有该成员能看到密钥。', en: 'Only this member sees the key.' },
+  },
+  team_id: {
+    widget: 'select',
+    label: { zh: '团队', en: 'Team' },
+    help: { zh: '费用计入该团队及其上级团队。', en: 'Charges count for this team and the teams above it.' },
+  },
   remain_quota: { widget: 'own' },
   expired_time: { widget: 'own' },
   group: { widget: 'own' },
@@ -165,4 +175,4 @@ export const tokenFields = {
       en: 'After a cut, a streamed answer goes on for a while, and clients can continue it from Last-Event-ID. Closing the connection does not stop it at once.',
     },
   },
-} satisfies FieldsOf<TokenInput & { count: number }>
+} satisfies FieldsOf<TokenInput & { count: number; member_id: number; team_id: number }>

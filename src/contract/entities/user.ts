@@ -51,6 +51,13 @@ export const user = z.object({
 })
 export type User = z.output<typeof user>
 
+/**
+ * What the console shows of organisations: `own` where the user belongs to one, `site` for an admin who belongs to none on a site
+ * that has some. Absent for all others, who see nothing of them.
+ */
+export const shownOrganisations = z.enum(['own', 'site']).optional()
+export type ShownOrganisations = z.output<typeof shownOrganisations>
+
 /** The result of a login, which the console stores under `user`. */
 export const signedInUser = z.object({
   id: z.int(),
@@ -60,6 +67,7 @@ export const signedInUser = z.object({
   status: z.int(),
   group: z.string(),
   default_password: z.boolean(),
+  organisations: shownOrganisations,
 })
 export type SignedInUser = z.output<typeof signedInUser>
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { signedInUser, user } from '../entities/user.ts'
+import { shownOrganisations, signedInUser, user } from '../entities/user.ts'
 import { neededText } from '../envelope.ts'
 import { organisationAccess } from '../organisation-roles.ts'
 import { routes } from '../route.ts'
@@ -25,7 +25,11 @@ export const sessionRoutes = routes({
   },
   'GET /api/user/logout': { ...logout, writes: true },
   'POST /api/user/logout': logout,
-  'GET /api/user/self': { access: 'user', summary: 'Get the own account', reply: user.extend({ default_password: z.boolean() }) },
+  'GET /api/user/self': {
+    access: 'user',
+    summary: 'Get the own account',
+    reply: user.extend({ default_password: z.boolean(), organisations: shownOrganisations }),
+  },
   'PUT /api/user/self': {
     access: 'user',
     summary: 'Update own name or password; a new password needs the current one, or a login within the last ten minutes',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { drawing, task, taskSorts, video } from '../entities/task.ts'
 import { arrayOrPage, queryInt, querySort, queryText, zeroBasedPage } from '../envelope.ts'
+import { organisationAccess } from '../organisation-roles.ts'
 import { routes } from '../route.ts'
 
 /** `before` is the id of the last row of the previous page: it makes the last page as fast as the first. */
@@ -24,6 +25,7 @@ export const taskRoutes = routes({
   },
   'GET /api/mj/self': {
     access: 'user',
+    roles: organisationAccess.logReaders,
     summary: 'List own drawings, newest first by default; times are in milliseconds',
     query: ownDrawings.extend(paging),
     reply: arrayOrPage(drawing),
@@ -36,6 +38,7 @@ export const taskRoutes = routes({
   },
   'GET /api/task/self': {
     access: 'user',
+    roles: organisationAccess.logReaders,
     summary: 'List own music tasks, newest first by default; times are in seconds',
     query: ownTasks.extend(paging),
     reply: arrayOrPage(task),
@@ -48,6 +51,7 @@ export const taskRoutes = routes({
   },
   'GET /api/video/self': {
     access: 'user',
+    roles: organisationAccess.logReaders,
     summary: 'List own videos that are not deleted, newest first by default; times are in seconds',
     query: ownVideos.extend(paging),
     reply: arrayOrPage(video),
@@ -61,6 +65,7 @@ export const taskRoutes = routes({
   },
   'GET /api/mj/self/export.csv': {
     access: 'user',
+    roles: organisationAccess.logReaders,
     summary: 'Export matching own drawings as CSV, newest first, with times of the given zone',
     query: ownDrawings.extend(zone),
     reply: z.string(),
@@ -75,6 +80,7 @@ export const taskRoutes = routes({
   },
   'GET /api/task/self/export.csv': {
     access: 'user',
+    roles: organisationAccess.logReaders,
     summary: 'Export matching own music tasks as CSV, newest first, with times of the given zone',
     query: ownTasks.extend(zone),
     reply: z.string(),
@@ -89,6 +95,7 @@ export const taskRoutes = routes({
   },
   'GET /api/video/self/export.csv': {
     access: 'user',
+    roles: organisationAccess.logReaders,
     summary: 'Export matching own videos as CSV, newest first, with times of the given zone',
     query: ownVideos.extend(zone),
     reply: z.string(),

@@ -2,6 +2,7 @@ import { type Extra, parseLine, type Reply, type Sent } from '../../contract/rou
 import type { AllRoutes, Line } from '../../contract/routes/index.ts'
 import { addressOf } from './address.ts'
 import { currentLanguage, defineTexts, textOf } from './i18n.ts'
+import { payerHeaders } from './payer.ts'
 import { reauthenticate } from './reauthenticate.ts'
 import { currentUser, expireSession } from './session.ts'
 
@@ -74,7 +75,11 @@ async function reach(line: Line, { params, query, body, signal }: Parts): Promis
   try {
     return await fetch(addressOf(path, params, query), {
       method,
-      headers: { ...callerHeaders(), ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      headers: {
+        ...callerHeaders(),
+        ...payerHeaders(line),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
       body: body === undefined ? undefined : JSON.stringify(body),
       cache: 'no-store',
       signal: signal ?? null,

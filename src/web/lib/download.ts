@@ -1,6 +1,7 @@
 import { parseLine, userOfLink } from '../../contract/route.ts'
 import { addressOf } from './address.ts'
 import { ApiError, callerHeaders } from './call.ts'
+import { payerHeaders } from './payer.ts'
 import type { ReadLine } from './query.ts'
 import { currentUser } from './session.ts'
 import { toast } from './toast.ts'
@@ -16,8 +17,8 @@ export function saveFile(name: string, content: string | Blob): void {
 
 /**
  * Makes the browser download the file of a route, streamed to the disk. Only on sites over https do browsers send the headers that
- * mark our own links; elsewhere the file is buffered in memory, and so is a file whose address contains a secret that the browser's
- * download list would keep.
+ * mark our own links; elsewhere the file is buffered in memory, and so is a file of an organisation, which a header names, and one whose
+ * address contains a secret that the browser's download list would keep.
  */
 export function download(
   line: ReadLine,
@@ -26,7 +27,7 @@ export function download(
   { hasSecret = false }: { hasSecret?: boolean | undefined } = {},
 ): void {
   const fetched = () => void saveAnswer(line, name, query).catch(toast.failure)
-  if (hasSecret || !window.isSecureContext) {
+  if (hasSecret || !window.isSecureContext || Object.keys(payerHeaders(line)).length > 0) {
     fetched()
     return
   }
@@ -87,7 +88,8 @@ const partBytes = 16 * 1024 * 1024
 /** Throws `ApiError`. */
 async function openFile(line: ReadLine, query: Record<string, unknown>, signal: AbortSignal | null = null): Promise<Response> {
   const { path } = parseLine(line)
-  const response = await fetch(addressOf(path, undefined, query), { headers: callerHeaders(), cache: 'no-store', signal })
+  const headers = { ...callerHeaders(), ...payerHeaders(line) }
+  const response = await fetch(addressOf(path, undefined, query), { headers, cache: 'no-store', signal })
   // A refusal is an envelope; a file never is.
   if (response.ok && !response.headers.get('content-type')?.startsWith('application/json')) return response
   const { message = '', code = 'unknown' } = (await response.json().catch(() => ({}))) as { message?: string; code?: string }

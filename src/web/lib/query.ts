@@ -2,6 +2,7 @@ import { QueryCache, QueryClient, queryOptions, type UseMutationResult, useMutat
 import type { Sent } from '../../contract/route.ts'
 import type { AllRoutes, Line } from '../../contract/routes/index.ts'
 import { ApiError, type CallInput, type CallReply, call } from './call.ts'
+import { noteOrganisations } from './session.ts'
 import { toast } from './toast.ts'
 
 /** Server data. A query is named by its line and input, so a write can say by line which lists it makes stale. */
@@ -13,8 +14,14 @@ function mayRetry(failures: number, cause: Error): boolean {
   return failures < 1 && cause instanceof ApiError && (cause.status === 0 || cause.status >= 502)
 }
 
+/** The own account says what there is of organisations, which may have changed since the login. */
+function noteSelf(data: unknown, { queryKey: [line] }: { queryKey: readonly unknown[] }): void {
+  // The query of this line has the line's reply.
+  if (line === 'GET /api/user/self') noteOrganisations((data as CallReply<'GET /api/user/self'>).organisations)
+}
+
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: toast.failure }),
+  queryCache: new QueryCache({ onError: toast.failure, onSuccess: noteSelf }),
   defaultOptions: { queries: { staleTime: 10_000, retry: mayRetry, refetchOnWindowFocus: false } },
 })
 

@@ -1,9 +1,12 @@
 import type { Icon } from '@tabler/icons-react'
 import type { ComponentType, ReactNode } from 'react'
+import type { SignedInUser } from '../../contract/entities/user.ts'
+import type { OrganisationCaller } from '../../contract/organisation-roles.ts'
 import type { PagePath } from '../../contract/pages.ts'
 import type { Access } from '../../contract/route.ts'
 import type { Status } from '../../contract/status.ts'
 import type { Text } from '../../contract/text.ts'
+import { isAmong, type Payer } from './payer.ts'
 
 export type NavGroup = 'work' | 'account' | 'records' | 'site'
 
@@ -18,7 +21,7 @@ export const navGroups: Readonly<Record<NavGroup, Text>> = {
 interface Place {
   readonly group: NavGroup
   /** Whether the site offers it; it is hidden otherwise. */
-  readonly flag?: (status: Status) => boolean
+  readonly flag?: (status: Status, user: SignedInUser | null) => boolean
   /** Shown behind its name, such as a number of things that wait. */
   readonly Badge?: ComponentType
   /** Its sub-entries, whose names the site configures. A single one replaces the entry. */
@@ -28,6 +31,12 @@ interface Place {
 export interface Part {
   readonly name: string
   readonly path: string
+}
+
+/** Whether a screen shows something of who pays. */
+export function isForPayer({ roles, isOfOrganisation }: Screen, payer: Payer | null): boolean {
+  if (!payer) return isOfOrganisation !== true
+  return roles === undefined || isAmong(roles, payer.role)
 }
 
 /** Whether the bar at the top shows a screen. */
@@ -47,5 +56,11 @@ export interface Screen {
   readonly nav?: Place
   /** Shown in the bar at the top; a function returns whether the site offers it. */
   readonly top?: true | ((status: Status) => boolean)
+  /**
+   * Who opens it while an organisation pays, by the role in it; nobody where it is about the user alone. Absent: it is about neither.
+   */
+  readonly roles?: readonly OrganisationCaller[]
+  /** There is nothing to show of the user alone. */
+  readonly isOfOrganisation?: true
   readonly load: () => Promise<{ readonly Screen: () => ReactNode }>
 }

@@ -10,6 +10,7 @@ import { changeSelf } from '../../people/accounts/change-self.ts'
 import type { SignedIn } from '../../people/accounts/complete-login.ts'
 import { signIn } from '../../people/accounts/sign-in.ts'
 import { findUser, presentUser } from '../../people/accounts/users.ts'
+import { organisationsShown } from '../../people/organisations/membership.ts'
 import { type Context, payerOf, requireCaller } from './context.ts'
 
 export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
@@ -22,8 +23,10 @@ export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
   'POST /api/user/logout': signOut,
 
   async 'GET /api/user/self'(context) {
-    const user = await findUser(context.app.db, requireCaller(context).id)
-    return { ...presentUser(user), default_password: context.mustChangePassword }
+    const { db } = context.app
+    const user = await findUser(db, requireCaller(context).id)
+    const organisations = await organisationsShown(db, user)
+    return { ...presentUser(user), default_password: context.mustChangePassword, organisations }
   },
 
   async 'PUT /api/user/self'(context, { body }) {
@@ -59,7 +62,7 @@ export const sessionHandlers: Handlers<typeof sessionRoutes, Context> = {
 export async function setLoginSession(context: Context, { token, user }: SignedIn): Promise<SignedInUser> {
   if (context.sessionToken) await context.app.sessions.end(context.sessionToken)
   context.setSession(token)
-  return user
+  return { ...user, organisations: await organisationsShown(context.app.db, user) }
 }
 
 async function signOut(context: Context): Promise<null> {

@@ -4,7 +4,7 @@ import { zeroBased } from '../../base/db/page.ts'
 import { recordExport } from '../../base/options/record-export.ts'
 import { exportDrawings, exportTasks, exportVideos } from '../../gateway/tasks/export.ts'
 import { forOwner, listDrawings, listTasks, listVideos } from '../../gateway/tasks/lists.ts'
-import { type Context, listed, requireCaller } from './context.ts'
+import { type Context, listed, logOwnerOf, requireCaller } from './context.ts'
 
 export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
   async 'GET /api/mj/'(context, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
@@ -13,7 +13,7 @@ export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
   },
 
   async 'GET /api/mj/self'(context, { query: { p, page_size, paged, sort, mj_id, ...filter } }) {
-    const own = { ...filter, ...ofCaller(context), shownId: mj_id }
+    const own = { ...filter, ...(await logOwnerOf(context)), shownId: mj_id }
     const { items, total } = await listDrawings(context.app, { filter: own, page: zeroBased(p, page_size), sort })
     return listed(context, { items: forOwner(items), total }, { isPaged: paged, page: p, size: page_size })
   },
@@ -27,8 +27,10 @@ export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
     return exportDrawings(context.app, { filter: { ...filter, shownId: mj_id }, timeZone })
   },
 
-  'GET /api/mj/self/export.csv': (context, { query: { time_zone: timeZone, mj_id, ...filter } }) =>
-    exportDrawings(context.app, { filter: { ...filter, ...ofCaller(context), shownId: mj_id }, timeZone }),
+  async 'GET /api/mj/self/export.csv'(context, { query: { time_zone: timeZone, mj_id, ...filter } }) {
+    const own = { ...filter, ...(await logOwnerOf(context)), shownId: mj_id }
+    return exportDrawings(context.app, { filter: own, timeZone })
+  },
 
   async 'GET /api/task/'(context, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
     const asked = { filter: { ...filter, shownId: task_id }, page: zeroBased(p, page_size), sort }
@@ -36,7 +38,7 @@ export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
   },
 
   async 'GET /api/task/self'(context, { query: { p, page_size, paged, sort, task_id, ...filter } }) {
-    const own = { ...filter, ...ofCaller(context), shownId: task_id }
+    const own = { ...filter, ...(await logOwnerOf(context)), shownId: task_id }
     const { items, total } = await listTasks(context.app, { filter: own, page: zeroBased(p, page_size), sort })
     return listed(context, { items: forOwner(items), total }, { isPaged: paged, page: p, size: page_size })
   },
@@ -50,8 +52,10 @@ export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
     return exportTasks(context.app, { filter: { ...filter, shownId: task_id }, timeZone })
   },
 
-  'GET /api/task/self/export.csv': (context, { query: { time_zone: timeZone, task_id, ...filter } }) =>
-    exportTasks(context.app, { filter: { ...filter, ...ofCaller(context), shownId: task_id }, timeZone }),
+  async 'GET /api/task/self/export.csv'(context, { query: { time_zone: timeZone, task_id, ...filter } }) {
+    const own = { ...filter, ...(await logOwnerOf(context)), shownId: task_id }
+    return exportTasks(context.app, { filter: own, timeZone })
+  },
 
   async 'GET /api/video/'(context, { query: { p, page_size, paged, sort, video_id, ...filter } }) {
     const asked = { filter: { ...filter, shownId: video_id }, page: zeroBased(p, page_size), sort }
@@ -59,7 +63,7 @@ export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
   },
 
   async 'GET /api/video/self'(context, { query: { p, page_size, paged, sort, video_id, ...filter } }) {
-    const own = { ...filter, ...ofCaller(context), shownId: video_id }
+    const own = { ...filter, ...(await logOwnerOf(context)), shownId: video_id }
     const { items, total } = await listVideos(context.app, { filter: own, page: zeroBased(p, page_size), sort })
     return listed(context, { items: forOwner(items), total }, { isPaged: paged, page: p, size: page_size })
   },
@@ -73,8 +77,8 @@ export const taskHandlers: Handlers<typeof taskRoutes, Context> = {
     return exportVideos(context.app, { filter: { ...filter, shownId: video_id }, timeZone })
   },
 
-  'GET /api/video/self/export.csv': (context, { query: { time_zone: timeZone, video_id, ...filter } }) =>
-    exportVideos(context.app, { filter: { ...filter, ...ofCaller(context), shownId: video_id }, timeZone }),
+  async 'GET /api/video/self/export.csv'(context, { query: { time_zone: timeZone, video_id, ...filter } }) {
+    const own = { ...filter, ...(await logOwnerOf(context)), shownId: video_id }
+    return exportVideos(context.app, { filter: own, timeZone })
+  },
 }
-
-const ofCaller = (context: Context) => ({ userId: requireCaller(context).id })

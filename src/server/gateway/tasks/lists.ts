@@ -15,6 +15,8 @@ import { presentVideoRow } from './videos/present-video.ts'
 /** Filters of the lists; 0, '' and absent mean any. Times are inclusive, in the unit of the table. */
 export interface TaskFilter {
   readonly userId?: number
+  /** Only orders of these tokens. */
+  readonly tokenIds?: readonly number[]
   /** Only rows after the row with this id in the order of the list; so every page is read as quickly as the first. */
   readonly before?: number | undefined
   readonly channel_id?: number
@@ -122,6 +124,7 @@ function matching(table: TaskTable, filter: TaskFilter, sort: TaskPage['sort']) 
     const equal = (name: string, value: string | number) => eb(name as 'action', '=', value as string)
     const all = Object.entries(exact).flatMap(([name, value]) => (value ? [equal(name, value)] : []))
     if (table === 'videos' && filter.userId !== undefined) all.push(eb('deleted_at' as 'submit_time', '=', 0))
+    if (filter.tokenIds) all.push(eb('token_id', 'in', filter.tokenIds))
     if (filter.before) all.push(eb('id', !sort || sort.descending ? '<' : '>', filter.before))
     if (filter.start_timestamp) all.push(eb('submit_time', '>=', filter.start_timestamp))
     if (filter.end_timestamp) all.push(eb('submit_time', '<=', filter.end_timestamp))

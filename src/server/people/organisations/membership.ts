@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
+import type { ShownOrganisations } from '../../../contract/entities/user.ts'
 import type { OrganisationCaller, OrganisationRole } from '../../../contract/organisation-roles.ts'
 import { isAdmin } from '../../../contract/roles.ts'
 import { locked } from '../../base/db/locked.ts'
@@ -50,6 +51,21 @@ export async function findMembership(
   // Only this folder writes roles.
   if (member_id !== null) return { payer, role: member_role as OrganisationRole, memberId: member_id }
   return isAdmin(account.role) ? { payer, role: 'operator', memberId: 0 } : undefined
+}
+
+/** What the console shows an account of organisations. */
+export async function organisationsShown(
+  db: Queries,
+  account: { readonly id: number; readonly role: number },
+): Promise<ShownOrganisations> {
+  const open = db
+    .selectFrom('organisation_members')
+    .innerJoin('users', 'users.id', 'organisation_members.organisation_id')
+    .select('users.id')
+    .where('organisation_members.left_at', 'is', null)
+    .where('users.deleted_at', 'is', null)
+  if (await open.where('organisation_members.user_id', '=', account.id).limit(1).executeTakeFirst()) return 'own'
+  return isAdmin(account.role) && (await open.limit(1).executeTakeFirst()) ? 'site' : undefined
 }
 
 /** Whether the role decides about everything below the organisation: its members, teams, tokens and budgets. */

@@ -27,7 +27,7 @@ export function Screen() {
   const say = useText(texts)
   const language = useLanguage()
   const tokens = useQuery(read('GET /api/token/', { query: { p: 0, page_size: 100, sort: '-id', paged: true } }))
-  const usable = rowsOf(tokens.data).filter(({ status }) => status === tokenStatus.enabled)
+  const usable = rowsOf(tokens.data).filter(({ status, key }) => status === tokenStatus.enabled && key !== '')
   return (
     <>
       <PageHeader

@@ -5,6 +5,7 @@ import { lazy, Suspense, useState } from 'react'
 import { logType } from '../../../contract/entities/log.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useNarrow } from '../../lib/narrow.ts'
+import { usePayer } from '../../lib/payer.ts'
 import { invalidate } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { formatTime, startOfDay } from '../../lib/times.ts'
@@ -33,6 +34,7 @@ export function Screen() {
   const say = useText(texts)
   const client = useQueryClient()
   const isAdmin = useMay('admin')
+  const isPersonal = usePayer() === null
   const narrow = useNarrow()
   const [live, setLive] = useState(false)
   const [exporting, setExporting] = useState(false)
@@ -120,7 +122,7 @@ export function Screen() {
       }
     >
       {narrow && statistics}
-      <RunningPanel isAdmin={isAdmin} />
+      {isPersonal && <RunningPanel isAdmin={isAdmin} />}
       {exporting && (
         <Suspense>
           <ExportDialog

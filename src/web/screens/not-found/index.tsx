@@ -1,7 +1,9 @@
 import { Button } from '@mantine/core'
-import { IconCompass, IconLock } from '@tabler/icons-react'
+import { IconBuilding, IconCompass, IconLock } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useText } from '../../lib/i18n.ts'
+import { switchPayer } from '../../lib/payer.ts'
 import { Empty } from '../../ui/page/empty.tsx'
 import { texts } from './texts.ts'
 
@@ -15,6 +17,24 @@ export function NotFound() {
 export function NoPermission() {
   const say = useText(texts)
   return <Empty isPage icon={<IconLock />} title={say('forbidden')} hint={say('forbiddenHint')} action={<HomeButton />} />
+}
+
+/** A screen that is not about the account that pays now, or not for the role in it. */
+export function OfOtherPayer({ isOfOrganisation }: { isOfOrganisation: boolean }) {
+  const say = useText(texts)
+  const client = useQueryClient()
+  if (isOfOrganisation)
+    return (
+      <Empty
+        isPage
+        icon={<IconBuilding />}
+        title={say('noOrganisation')}
+        hint={say('noOrganisationHint')}
+        action={<HomeButton />}
+      />
+    )
+  const action = <Button onClick={() => void switchPayer(client, null)}>{say('usePersonal')}</Button>
+  return <Empty isPage icon={<IconBuilding />} title={say('otherPayer')} hint={say('otherPayerHint')} action={action} />
 }
 
 function HomeButton() {

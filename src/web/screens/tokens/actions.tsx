@@ -12,6 +12,7 @@ import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
 import { chatUrl, openChat } from '../../lib/chat-link.ts'
 import { fullKey } from '../../lib/full-key.ts'
 import { useText } from '../../lib/i18n.ts'
+import { usePayer } from '../../lib/payer.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -37,7 +38,8 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
   const say = useText(texts)
   const navigate = useNavigate()
   const { chats } = useStatus()
-  const { id, name, status } = token
+  const payer = usePayer()
+  const { id, name, status, key } = token
   const use = { token, address: useServerAddress() }
   const record = useRecordAction({ kind: 'own-token', id, name })
   const budgets = useBudgetsAction({ scope: 'token', subject: String(id), name })
@@ -62,8 +64,7 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
     toggle.mutate({ query: { status_only: true }, body: { id, status: next } })
   }
 
-  const actions: RowAction[] = [
-    { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
+  const uses: RowAction[] = [
     { label: say('copyKey'), icon: <IconCopy {...actionIcon} />, onClick: () => void copyText(fullKey(token), say('keyCopied')) },
     {
       label: say('copyCurl'),
@@ -80,18 +81,25 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
       icon: <IconPlugConnected {...actionIcon} />,
       onClick: () => void navigate({ to: '/connect', search: { token: id } }),
     },
+  ]
+  const chatUses: RowAction[] = chats.flatMap(Object.entries<string>).map(([chatName, link]) => ({
+    label: say('chat', { name: chatName }),
+    icon: <IconMessageCircle {...actionIcon} />,
+    onClick: () => chat(link),
+  }))
+  // The key of a token of another member is not shown.
+  const hasKey = key !== ''
+  const actions: RowAction[] = [
+    { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
+    ...(hasKey ? uses : []),
     {
       label: say('showLogs'),
       icon: <IconReceipt {...actionIcon} />,
       onClick: () => void navigate({ to: '/log', search: { token_name: name, from: startOfDay(6) } }),
     },
     budgets.action,
-    record.action,
-    ...chats.flatMap(Object.entries<string>).map(([chatName, link]) => ({
-      label: say('chat', { name: chatName }),
-      icon: <IconMessageCircle {...actionIcon} />,
-      onClick: () => chat(link),
-    })),
+    ...(payer ? [] : [record.action]),
+    ...(hasKey ? chatUses : []),
     toggleAction(say, {
       isOn: isEnabled,
       disabled: toggle.isPending,

@@ -2,6 +2,8 @@ import { Progress } from '@mantine/core'
 import { type Token, tokenStatusLabels } from '../../../contract/entities/token.ts'
 import { groupColor } from '../../lib/colors.ts'
 import { useText } from '../../lib/i18n.ts'
+import { usePayer } from '../../lib/payer.ts'
+import { teamChoices, useMembers, useTeams } from '../../lib/places.ts'
 import type { Column } from '../../ui/list/listing.ts'
 import { OwnTokenTag } from '../../ui/recording/recorded-tag.tsx'
 import shared from '../../ui/shared.module.css'
@@ -16,6 +18,7 @@ import styles from './tokens.module.css'
 
 export function useColumns(): Column<Token>[] {
   const say = useText(texts)
+  const places = usePlaceColumns()
   return [
     {
       key: 'name',
@@ -25,6 +28,7 @@ export function useColumns(): Column<Token>[] {
       cell: ({ name }) => <span className={shared.name}>{name}</span>,
     },
     { key: 'status', inCard: 'state', title: say('status'), cell: (token) => <Status token={token} /> },
+    ...places,
     { key: 'group', title: say('group'), hideable: true, cell: ({ group }) => <Group group={group} /> },
     { key: 'key', title: say('key'), hideable: true, cell: (token) => <KeyCell token={token} /> },
     {
@@ -67,6 +71,20 @@ export function useColumns(): Column<Token>[] {
       hideable: true,
       cell: ({ expired_time: at }) => <Expiry at={at} />,
     },
+  ]
+}
+
+/** Where tokens belong, while an organisation pays for them. */
+function usePlaceColumns(): Column<Token>[] {
+  const say = useText(texts)
+  const payer = usePayer()
+  const teams = new Map(teamChoices(useTeams(payer?.id)).map(({ value, label }) => [Number(value), label]))
+  const members = new Map(useMembers(payer?.id).map(({ id, username }) => [id, username]))
+  const named = (names: ReadonlyMap<number, string>, id = 0) => (id === 0 ? null : (names.get(id) ?? `#${id}`))
+  if (!payer) return []
+  return [
+    { key: 'member', title: say('member'), hideable: true, cell: ({ member_id }) => named(members, member_id) },
+    { key: 'team', title: say('team'), hideable: true, cell: ({ team_id }) => named(teams, team_id) },
   ]
 }
 

@@ -10,6 +10,9 @@ import { texts } from './texts.ts'
 /** The values of the form, their conversion from and to a token, and their validation. */
 export interface TokenValues {
   name: string
+  /** Ids of the member and team of a token that an organisation pays for; 0 is none. */
+  member_id: string
+  team_id: string
   /** Unix seconds; undefined is never. */
   expired_time: number | undefined
   /** Text while it is being typed. */
@@ -46,6 +49,8 @@ const suffixLength = 7
 
 export const newToken: TokenValues = {
   name: '',
+  member_id: '0',
+  team_id: '0',
   expired_time: undefined,
   remain_quota: tokenPresets.quota,
   unlimited_quota: false,
@@ -69,6 +74,7 @@ export function valuesOf(token: Token): TokenValues {
   const { limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools, resumable } =
     token
   return {
+    ...placeOf(token),
     ...{ name, remain_quota, unlimited_quota, allow_ips, model_limits_enabled, group },
     ...{ limit_seconds, limit_requests, limit_tokens, limit_concurrency, strict_translation, refuse_hosted_tools, resumable },
     limited: limit_requests + limit_tokens + limit_concurrency > 0,
@@ -78,7 +84,12 @@ export function valuesOf(token: Token): TokenValues {
   }
 }
 
-export function bodyOf({ count: _count, limited, ...values }: TokenValues) {
+/** Where a token of an organisation belongs. */
+export function placeOf({ member_id = 0, team_id = 0 }: Partial<Pick<Token, 'member_id' | 'team_id'>>) {
+  return { member_id: String(member_id), team_id: String(team_id) }
+}
+
+export function bodyOf({ count: _count, limited, member_id: _member, team_id: _team, ...values }: TokenValues) {
   const limit = (typed: number | string) => (limited ? Number(typed) || 0 : 0)
   return {
     ...values,

@@ -6,13 +6,15 @@ import { type Token, tokenFields, tokenPresets } from '../../../contract/entitie
 import { savedFields } from '../../../contract/fields.ts'
 import { ApiError } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
+import { usePayer } from '../../lib/payer.ts'
+import { useTokenPlaces } from '../../lib/places.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { toast } from '../../lib/toast.ts'
 import { DrawerForm, DrawerFormWaiting } from '../../ui/dialog/drawer-form.tsx'
 import { ExpiryField } from '../../ui/form/expiry-field.tsx'
 import { FieldsForm } from '../../ui/form/fields-form.tsx'
 import { ErrorView } from '../../ui/page/error-view.tsx'
-import { bodyOf, faultsOf, fieldOfRefusal, newToken, type TokenValues, valuesOf } from './form-values.ts'
+import { bodyOf, faultsOf, fieldOfRefusal, newToken, placeOf, type TokenValues, valuesOf } from './form-values.ts'
 import { GroupField } from './group-field.tsx'
 import { LimitFields } from './limit-fields.tsx'
 import { showNewKeys } from './new-keys.tsx'
@@ -37,7 +39,10 @@ export function TokenForm({ id, onDone }: { id: number | undefined; onDone: () =
 function Fields({ token, onDone }: { token: Token | undefined; onDone: () => void }) {
   const say = useText(texts)
   const isNew = token === undefined
-  const form = useForm({ initialValues: token ? valuesOf(token) : newToken, validate: faultsOf })
+  const payer = usePayer()
+  const places = useTokenPlaces()
+  const blank = { ...newToken, ...placeOf({ member_id: payer?.member_id }) }
+  const form = useForm({ initialValues: token ? valuesOf(token) : blank, validate: faultsOf })
   const { save, busy, progress } = useSave({
     token,
     onDone,
@@ -69,9 +74,13 @@ function Fields({ token, onDone }: { token: Token | undefined; onDone: () => voi
         inputs={{
           name: { isFirst: isNew },
           count: { offers },
+          member_id: { data: [{ value: '0', label: say('nobody') }, ...places.members] },
+          team_id: { data: [{ value: '0', label: say('noTeam') }, ...places.teams] },
           model_limits: { data: [...new Set([...(models.data ?? []), ...chosen])], clearable: true },
         }}
         draw={{
+          ...(payer && places.isManager ? {} : { member_id: null }),
+          ...(payer ? {} : { team_id: null }),
           remain_quota: <QuotaField form={form} />,
           expired_time: <ExpiryField offers={['hour', 'day', 'month']} {...form.getInputProps('expired_time')} />,
           group: <GroupField form={form} />,
@@ -99,6 +108,7 @@ function useSave({ token, onDone, onRefused }: SaveInput) {
     onSuccess: onDone,
     onFailure: onRefused,
   })
+  const move = useWrite('POST /api/token/:id/move', { invalidates: tokenLists })
 
   async function finish({ made, refusal }: Creation, count: number): Promise<void> {
     const [first] = made
@@ -114,12 +124,22 @@ function useSave({ token, onDone, onRefused }: SaveInput) {
     if (await showNewKeys(made)) await navigate({ to: '/connect', search: { token: first.id } })
   }
 
+  /** A token is moved first: what it may do then is that of its new place. */
+  function change(token: Token, values: TokenValues): void {
+    const { member_id, team_id } = values
+    const isMoved = member_id !== placeOf(token).member_id || team_id !== placeOf(token).team_id
+    const rest = () => edit.mutate({ body: { ...bodyOf(values), id: token.id } })
+    const body = { member_id: Number(member_id), team_id: Number(team_id) }
+    if (isMoved) move.mutate({ params: { id: token.id }, body }, { onSuccess: rest })
+    else rest()
+  }
+
   function save(values: TokenValues): void {
-    if (token) edit.mutate({ body: { ...bodyOf(values), id: token.id } })
+    if (token) change(token, values)
     else creation.mutate(values, { onSuccess: (result) => void finish(result, Number(values.count)) })
   }
 
   const count = Number(creation.variables?.count ?? 1)
   const progress = creation.isPending && count > 1 && say('progress', { done, count })
-  return { save, busy: creation.isPending || edit.isPending, progress }
+  return { save, busy: creation.isPending || edit.isPending || move.isPending, progress }
 }

@@ -2,6 +2,7 @@ import { Box, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { ratioColor } from '../../lib/colors.ts'
 import { useText } from '../../lib/i18n.ts'
+import { usePayer } from '../../lib/payer.ts'
 import { read } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
 import shared from '../../ui/shared.module.css'
@@ -36,12 +37,19 @@ export function GroupField({ form }: { form: TokenFormState }) {
 
 function useChoices(chosen: string): readonly GroupChoice[] {
   const say = useText(texts)
-  const own = useSession()?.group ?? ''
+  const user = useSession()
+  const payer = usePayer()
+  const own = payer?.group ?? user?.group ?? ''
   const groups = useQuery(read('GET /api/user/self/groups'))
   const usable = Object.entries(groups.data ?? {})
   const known = chosen === '' || chosen === 'auto' || !groups.data || chosen in groups.data
   return [
-    { value: '', label: say('groupOwn', { group: own }), help: say('groupOwnHelp'), ratio: groups.data?.[own]?.ratio },
+    {
+      value: '',
+      label: say(payer ? 'groupPayer' : 'groupOwn', { group: own }),
+      help: say(payer ? 'groupPayerHelp' : 'groupOwnHelp'),
+      ratio: groups.data?.[own]?.ratio,
+    },
     { value: 'auto', label: 'auto', help: say('groupAuto') },
     ...usable.map(([group, { desc, ratio }]) => ({ value: group, label: group, help: desc, ratio })),
     ...(known ? [] : [{ value: chosen, label: chosen, help: say('groupGone') }]),

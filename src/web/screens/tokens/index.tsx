@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { tokenStatus, tokenStatusLabels } from '../../../contract/entities/token.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
+import { usePayer } from '../../lib/payer.ts'
 import { read } from '../../lib/query.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
 import { SideDrawer } from '../../ui/dialog/side-drawer.tsx'
@@ -21,6 +22,7 @@ const TokenForm = lazy(async () => ({ default: (await import('./form.tsx')).Toke
 
 export function Screen() {
   const say = useText(texts)
+  const payer = usePayer()
   const { list, state, search } = useTokenList()
   /** The subject of the form in the drawer: a new token or the one with this id. */
   const [drawer, setDrawer] = useState<{ readonly id: number | undefined }>()
@@ -49,10 +51,14 @@ export function Screen() {
         add={{ label: say('add'), first: say('emptyAction'), onClick: () => setDrawer({ id: undefined }) }}
         empty={{ title: say('emptyTitle'), hint: say('emptyHint'), icon: <IconKey /> }}
       >
-        <OwnUseNotice />
-        <Suspense>
-          <OwnRecordingNotice />
-        </Suspense>
+        {payer === null && (
+          <>
+            <OwnUseNotice />
+            <Suspense>
+              <OwnRecordingNotice />
+            </Suspense>
+          </>
+        )}
       </ListFrame>
       <SideDrawer subject={drawer} title={({ id }) => say(id === undefined ? 'addTitle' : 'editTitle')} onClose={close}>
         {({ id }) => <TokenForm id={id} onDone={close} />}

@@ -78,9 +78,17 @@ export const texts = defineTexts({
   ],
   groupOwn: ['你的分组（{group}）', 'Your group ({group})'],
   groupOwnHelp: ['跟随你的用户分组', 'Follows your group'],
+  groupPayer: ['组织的分组（{group}）', 'Group of the organisation ({group})'],
+  groupPayerHelp: ['跟随组织的分组', 'Follows the group of the organisation'],
   groupAuto: ['从倍率最低的可用分组开始尝试', 'Tries your groups in order, lowest ratio first'],
   groupGone: ['已不可用，请改选其他分组', 'No longer available. Select another group.'],
   ratio: ['{ratio}x 倍率', '{ratio}x ratio'],
+
+  member: ['成员', 'Member'],
+  nobody: ['不属于成员', 'No member'],
+  team: ['团队', 'Team'],
+  noTeam: ['不属于团队', 'No team'],
+  keyOfMember: ['仅成员可见', 'Only its member sees it'],
 
   nameRequired: ['请输入令牌名称（1 到 {max} 个字符）', 'Enter a token name of 1 to {max} {max|character|characters}'],
   quotaInvalid: ['额度须为非负整数', 'The quota must be a non-negative integer'],

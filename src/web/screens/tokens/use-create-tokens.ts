@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Token } from '../../../contract/entities/token.ts'
 import { call } from '../../lib/call.ts'
+import { currentPayer } from '../../lib/payer.ts'
 import { invalidate } from '../../lib/query.ts'
 import { bodyOf, type TokenValues } from './form-values.ts'
 import { tokenLists } from './token-lines.ts'
@@ -19,7 +20,8 @@ export function useCreateTokens() {
 
   async function create(values: TokenValues): Promise<Creation> {
     const made: Token[] = []
-    const body = bodyOf(values)
+    const place = currentPayer() ? { member_id: Number(values.member_id), team_id: Number(values.team_id) } : {}
+    const body = { ...bodyOf(values), ...place }
     try {
       while (made.length < Number(values.count)) {
         const name = made.length === 0 ? body.name : `${body.name}-${randomSuffix()}`

@@ -2,6 +2,7 @@ import { Skeleton } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { useMayCall } from '../../lib/payer.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { PageHeader } from '../../ui/page/page-header.tsx'
 import { PageTabs } from '../../ui/page/page-tabs.tsx'
@@ -19,7 +20,11 @@ export function Screen() {
   const say = useText(texts)
   const navigate = useNavigate()
   const { values } = useUrlState({ tab: 'top-up', order: '' })
-  const tab = tabs.find((name) => name === values.tab) ?? 'top-up'
+  // Who only sees the sums of an organisation cannot pay for it.
+  const mayPay = useMayCall('GET /api/user/topup/info')
+  const offered = tabs.filter((name) => mayPay || name === 'statement')
+  const tab = offered.find((name) => name === values.tab) ?? offered[0] ?? 'statement'
+  const labels = { 'top-up': say('tabTopUp'), orders: say('tabOrders'), statement: say('statement') }
   useReturn()
   // Another tab begins with its own first page, without the filters of the one before.
   const show = (next: Tab) => void navigate({ to: '/topup', search: next === 'top-up' ? {} : { tab: next } })
@@ -28,15 +33,7 @@ export function Screen() {
     <>
       <PageHeader title={say('title')} description={say('description')} />
       {values.order !== '' && <OrderNotice tradeNo={values.order} onClose={() => show(tab)} />}
-      <PageTabs
-        tabs={[
-          { value: 'top-up', label: say('tabTopUp') },
-          { value: 'orders', label: say('tabOrders') },
-          { value: 'statement', label: say('statement') },
-        ]}
-        value={tab}
-        onChange={show}
-      >
+      <PageTabs tabs={offered.map((value) => ({ value, label: labels[value] }))} value={tab} onChange={show}>
         <Suspense fallback={<Skeleton height={240} />}>
           {tab === 'top-up' && <TopUpTab />}
           {tab === 'orders' && <OrdersTab />}

@@ -17,7 +17,7 @@ export function RedeemPanel() {
   const { top_up_link: link } = useStatus()
   const [key, setKey] = useState('')
   const redeem = useWrite('POST /api/user/topup', {
-    invalidates: ['GET /api/user/self', 'GET /api/user/self/ledger'],
+    invalidates: ['GET /api/user/self', 'GET /api/organisation/:id', 'GET /api/user/self/ledger'],
     onSuccess: (units) => {
       setKey('')
       void showDialog({

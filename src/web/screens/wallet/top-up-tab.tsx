@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { formatCount } from '../../lib/format.ts'
 import { useText } from '../../lib/i18n.ts'
+import { usePayer } from '../../lib/payer.ts'
 import { read } from '../../lib/query.ts'
 import { ErrorView } from '../../ui/page/error-view.tsx'
 import { Facts } from '../../ui/page/facts.tsx'
@@ -18,9 +19,15 @@ const TransferPanel = lazy(async () => ({ default: (await import('./transfer-pan
 
 export function TopUpTab() {
   const say = useText(texts)
-  const self = useQuery(read('GET /api/user/self'))
-  if (self.error) return <ErrorView error={self.error} onRetry={() => void self.refetch()} />
-  const { data } = self
+  const payer = usePayer()
+  const self = useQuery({ ...read('GET /api/user/self'), enabled: payer === null })
+  const organisation = useQuery({
+    ...read('GET /api/organisation/:id', { params: { id: payer?.id ?? 0 } }),
+    enabled: payer !== null,
+  })
+  const paying = payer ? organisation : self
+  if (paying.error) return <ErrorView error={paying.error} onRetry={() => void paying.refetch()} />
+  const { data } = paying
   return (
     <div className={styles.page}>
       <Panel>
@@ -43,9 +50,9 @@ export function TopUpTab() {
         </Suspense>
         <div className={styles.stack}>
           <RedeemPanel />
-          {data && (
+          {self.data && !payer && (
             <Suspense>
-              <TransferPanel self={data} />
+              <TransferPanel self={self.data} />
             </Suspense>
           )}
         </div>

@@ -19,7 +19,7 @@ export function useOrder(tradeNo: string): TopUp | null | undefined {
 
   // Outside of React: the caches of other queries.
   useEffect(() => {
-    if (status === topUpStatus.success) void invalidate(client, ['GET /api/user/self'])
+    if (status === topUpStatus.success) void invalidate(client, ['GET /api/user/self', 'GET /api/organisation/:id'])
   }, [status, client])
   return order
 }

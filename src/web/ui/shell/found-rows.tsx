@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { Section } from '../../../contract/options/define.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
+import { useMayCall } from '../../lib/payer.ts'
 import { read } from '../../lib/query.ts'
 import { useMay } from '../../lib/session.ts'
 import { rowsOf } from '../list/listing.ts'
@@ -26,11 +27,15 @@ export function useFoundRows(typed: string): Found {
   const { settings, isLoading } = useFoundSettings(typed.trim())
   const isSearch = keyword.length >= 2
   const mayManage = useMay('admin')
+  const mayUseTokens = useMayCall('GET /api/token/search')
   const navigate = useNavigate()
   const query = { ...unfiltered, keyword, paged: true, page_size: foundMax }
 
   const ofToken = keyword.startsWith('sk-') ? { keyword: '', token: keyword } : {}
-  const tokens = useQuery({ ...read('GET /api/token/search', { query: { ...query, ...ofToken, p: 0 } }), enabled: isSearch })
+  const tokens = useQuery({
+    ...read('GET /api/token/search', { query: { ...query, ...ofToken, p: 0 } }),
+    enabled: isSearch && mayUseTokens,
+  })
   const models = useQuery({ ...read('GET /api/user/models'), enabled: isSearch })
   const channels = useQuery({ ...read('GET /api/channel/search', { query: { ...query, p: 0 } }), enabled: isSearch && mayManage })
   const users = useQuery({ ...read('GET /api/user/search', { query: { ...query, p: 1 } }), enabled: isSearch && mayManage })

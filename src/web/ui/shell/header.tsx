@@ -9,6 +9,7 @@ import { useStatus } from '../../lib/status.ts'
 import { Tag } from '../view/tag.tsx'
 import styles from './header.module.css'
 import { HeaderMenus } from './header-menus.tsx'
+import { PayerSwitcher } from './payer-switcher.tsx'
 import { texts } from './texts.ts'
 import { TopLinks } from './top-links.tsx'
 
@@ -38,6 +39,7 @@ export function Header({ screens, narrow, onMenu, onSearch }: HeaderProps) {
       {selfUse ? <Tag color="violet">{say('selfUse')}</Tag> : demo && <Tag color="blue">{say('demo')}</Tag>}
       {!narrow && <TopLinks screens={screens} />}
       <div className={styles.tools}>
+        {!narrow && <PayerSwitcher />}
         {user && !narrow && (
           <button type="button" className={styles.search} onClick={onSearch}>
             <IconSearch size={15} stroke={1.8} aria-hidden="true" />

@@ -4,8 +4,8 @@ import { createSpotlight, Spotlight, type SpotlightActionGroupData } from '@mant
 import { IconLanguage, IconLogout, IconSearch } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useState } from 'react'
-import { mayAccess } from '../../../contract/roles.ts'
 import { changeLanguage, languages, useConsoleLanguage, useLocal, useText } from '../../lib/i18n.ts'
+import { useOffered } from '../../lib/offered.ts'
 import { isOnTop, type Screen } from '../../lib/screen.ts'
 import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
@@ -101,12 +101,10 @@ function usePages(screens: readonly Screen[]) {
   const local = useLocal()
   const user = useSession()
   const status = useStatus()
+  const isOffered = useOffered()
   const navigate = useNavigate()
   return screens
-    .filter(
-      ({ access, nav, top }) =>
-        ((nav && user) || isOnTop({ top }, status)) && mayAccess(user?.role ?? 0, access) && (nav?.flag?.(status) ?? true),
-    )
+    .filter((screen) => ((screen.nav && user) || isOnTop(screen, status)) && isOffered(screen))
     .map((screen) => ({
       id: screen.path,
       label: local(screen.label),

@@ -13,6 +13,7 @@ import { Dialogs } from '../dialog/dialogs.tsx'
 import { ErrorBoundary } from '../page/error-view.tsx'
 import { Footer } from './footer.tsx'
 import { Header } from './header.tsx'
+import { PayerSwitcher } from './payer-switcher.tsx'
 import styles from './shell.module.css'
 import { Sidebar } from './sidebar.tsx'
 import { texts } from './texts.ts'
@@ -64,6 +65,7 @@ export function Shell({ screens }: { screens: readonly Screen[] }) {
         {say('skip')}
       </a>
       <Header screens={screens} narrow={narrow} onMenu={() => setMenuOpen(true)} onSearch={() => setPaletteOpen(true)} />
+      {narrow && <PayerSwitcher isBar />}
       <div className={styles.body}>
         {withSidebar && (
           <div className={styles.aside} data-collapsed={collapsed}>

@@ -2,10 +2,9 @@ import { UnstyledButton } from '@mantine/core'
 import { IconChevronDown, IconLayoutSidebarLeftCollapse, IconLayoutSidebarLeftExpand } from '@tabler/icons-react'
 import { Link, useLocation } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
-import { mayAccess } from '../../../contract/roles.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
+import { useOffered } from '../../lib/offered.ts'
 import { type NavGroup, navGroups, type Part, type Screen } from '../../lib/screen.ts'
-import { useSession } from '../../lib/session.ts'
 import { useStatus } from '../../lib/status.ts'
 import styles from './sidebar.module.css'
 import { texts } from './texts.ts'
@@ -112,9 +111,8 @@ function SplitEntry({ screen, parts, onChoose }: { screen: Screen; parts: readon
 
 /** The navigation of this user, with the parts that the site offers. */
 function useNavigation(screens: readonly Screen[]): { group: NavGroup; entries: Screen[] }[] {
-  const role = useSession()?.role ?? 0
-  const status = useStatus()
-  const visible = screens.filter(({ nav, access }) => nav && mayAccess(role, access) && (nav.flag?.(status) ?? true))
+  const isOffered = useOffered()
+  const visible = screens.filter((screen) => screen.nav && isOffered(screen))
   // The keys of the table are its groups, in their order.
   const groups = Object.keys(navGroups) as NavGroup[]
   return groups
