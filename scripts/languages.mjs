@@ -13,7 +13,18 @@ const languages = [
   { folder: 'ja', base: 'en', translate: undefined },
 ]
 /** Screens that only admins see stay in the base of the language. */
-const adminScreens = ['alerts', 'channels', 'incidents', 'overview', 'quality', 'redemptions', 'settings', 'top-ups', 'users']
+const adminScreens = [
+  'alerts',
+  'channels',
+  'incidents',
+  'organisations',
+  'overview',
+  'quality',
+  'redemptions',
+  'settings',
+  'top-ups',
+  'users',
+]
 const contractOfUsers = [
   ...['chats', 'issues', 'money', 'organisation-roles', 'roles', 'units'].map((name) => `contract/${name}.ts`),
   ...[

@@ -383,6 +383,20 @@ eachDatabase('an organisation', (_fresh, kind) => {
     for (const { data } of made) expect((await who('owner').call(`DELETE ${path}/budgets/${data.id}`)).json.success).toBe(true)
   })
 
+  it('lists the members of one team, and who changed what to its owners', async () => {
+    const path = `/api/organisation/${acme.id}`
+    const teams = await server.call<Team[]>(`POST ${path}/teams`, { name: 'Listed' })
+    const team_id = teams.find(({ name }) => name === 'Listed')?.id ?? 0
+    await server.call(`PUT ${path}/teams/members`, { team_id, member_id: await memberIdOf('admin') })
+    const { items } = await server.call<{ items: { username: string }[] }>(`GET ${path}/members?team_id=${team_id}`)
+    expect(items.map(({ username }) => username)).toEqual(['admin'])
+    const other: Organisation = await server.call('POST /api/organisation/', { name: 'Tenfold' })
+    const audit = await server.call<{ items: { target: string; action: string }[] }>(`GET ${path}/audit?page_size=100`)
+    expect(new Set(audit.items.map(({ target }) => target))).toEqual(new Set([`organisation:${acme.id}`]))
+    expect(audit.items[0]).toMatchObject({ action: 'organisation.team-member' })
+    expect((await who('owner').call(`GET /api/organisation/${other.id}/audit`)).json).toMatchObject({ code: 'not_found' })
+  })
+
   it('needs an owner also when a user is deleted', async () => {
     const [alone, helped] = [await member(server, 'alone'), await member(server, 'helped')]
     const { id } = await server.call<Organisation>('POST /api/organisation/', { name: 'Alone' })

@@ -30,7 +30,7 @@ describe('the table of screens', () => {
     const shown = Object.keys(navGroups).flatMap((group) => screens.filter(({ nav }) => nav?.group === group))
     expect(shown.map(({ path }) => path)).toEqual([
       ...['/overview', '/playground', '/channel', '/chat', '/token', '/budgets', '/connect', '/detail'],
-      ...['/redemption', '/order', '/topup', '/user'],
+      ...['/redemption', '/order', '/topup', '/organisation', '/organisations', '/user'],
       ...['/log', '/midjourney', '/task', '/video', '/batch'],
       ...['/alerts', '/quality', '/incident', '/setting'],
     ])

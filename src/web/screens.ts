@@ -1,6 +1,8 @@
 import {
   IconActivityHeartbeat,
   IconBell,
+  IconBuilding,
+  IconBuildings,
   IconChartBar,
   IconGauge,
   IconHeartbeat,
@@ -9,6 +11,7 @@ import {
   IconKey,
   IconLockQuestion,
   IconLogin2,
+  IconMailOpened,
   IconMessage2Share,
   IconMessageCircle,
   IconMessages,
@@ -35,7 +38,7 @@ import { organisationAccess } from '../contract/organisation-roles.ts'
 import type { Status } from '../contract/status.ts'
 import type { Part, Screen } from './lib/screen.ts'
 
-const { accountants, callers, logReaders } = organisationAccess
+const { accountants, callers, insiders, logReaders } = organisationAccess
 
 const FiringBadge = lazy(async () => ({ default: (await import('./ui/shell/firing-badge.tsx')).FiringBadge }))
 
@@ -103,6 +106,13 @@ export const screens: readonly Screen[] = [
     label: { zh: '密码重置确认', en: 'Confirm password reset' },
     icon: IconLockQuestion,
     load: () => import('./screens/login/confirm-reset.tsx'),
+  },
+  {
+    path: '/invitation',
+    access: 'public',
+    label: { zh: '组织邀请', en: 'Invitation' },
+    icon: IconMailOpened,
+    load: () => import('./screens/invitation/index.tsx'),
   },
   {
     path: '/oauth/github',
@@ -216,6 +226,24 @@ export const screens: readonly Screen[] = [
     nav: { group: 'account' },
     roles: accountants,
     load: () => import('./screens/wallet/index.tsx'),
+  },
+  {
+    path: '/organisation',
+    access: 'user',
+    roles: insiders,
+    isOfOrganisation: true,
+    label: { zh: '组织', en: 'Organisation' },
+    icon: IconBuilding,
+    nav: { group: 'account' },
+    load: () => import('./screens/organisation/index.tsx'),
+  },
+  {
+    path: '/organisations',
+    access: 'admin',
+    label: { zh: '组织管理', en: 'Organisations' },
+    icon: IconBuildings,
+    nav: { group: 'account', flag: (_status, user) => user?.organisations !== undefined },
+    load: () => import('./screens/organisations/index.tsx'),
   },
   {
     path: '/user',

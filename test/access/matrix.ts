@@ -163,6 +163,7 @@ const addresses = {
     /api/organisation/                          GET
     /api/organisation/:id                       GET PUT
     /api/organisation/:id/allowances            GET PUT
+    /api/organisation/:id/audit                 GET
     /api/organisation/:id/budgets               GET POST
     /api/organisation/:id/budgets/:budget       PUT DELETE
     /api/organisation/:id/budgets/:budget/override POST

@@ -165,6 +165,10 @@ export const raiseInput = z.object({
     .pipe(z.string().max(500))
     .default(''),
 })
+export const raiseFields = {
+  amount: amountField,
+  reason: { widget: 'textarea', label: { zh: '原因', en: 'Reason' }, max: 500, rows: [2, 6] },
+} satisfies Fields
 export const raise = z.object({
   id: z.int(),
   budget_id: z.int(),

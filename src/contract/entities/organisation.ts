@@ -1,7 +1,10 @@
 import { z } from 'zod'
+import { choicesOf, type Fields } from '../fields.ts'
 import { nameText } from '../name-text.ts'
-import { organisationRoles } from '../organisation-roles.ts'
+import { organisationCallerLabels, organisationRoles } from '../organisation-roles.ts'
 import { quotaMax } from '../quota.ts'
+import type { Text } from '../text.ts'
+import { units } from '../units.ts'
 
 export const organisationLimits = {
   nameLengthMax: 40,
@@ -54,6 +57,38 @@ export const organisationEdit = z.object({
 })
 export type OrganisationEdit = z.output<typeof organisationEdit>
 
+const nameField = {
+  widget: 'text',
+  label: { zh: '名称', en: 'Name' },
+  required: { zh: '请输入名称', en: 'Enter a name' },
+  max: organisationLimits.nameLengthMax,
+} as const
+const groupLabel = { zh: '分组', en: 'Group' }
+const quotaField = { widget: 'number', unit: units.quota, label: { zh: '额度', en: 'Quota' } } as const
+
+export const newOrganisationFields = {
+  name: { ...nameField, help: { zh: '日志中显示为 @名称。', en: 'The log shows it with @ before it.' } },
+  group: { widget: 'select', label: groupLabel },
+  quota: { ...quotaField, min: 0 },
+} satisfies Fields
+/** An owner changes the name; an admin of the site the group too. */
+export const organisationFields = { name: nameField, group: { widget: 'select', label: groupLabel } } satisfies Fields
+/** What a super admin adds to a balance, or takes from it. */
+export const organisationQuotaFields = {
+  change: {
+    ...quotaField,
+    label: { zh: '增减额度', en: 'Change' },
+    help: { zh: '负数为扣减。', en: 'A negative amount is taken away.' },
+    required: { zh: '请输入额度', en: 'Enter an amount' },
+  },
+  reason: { widget: 'text', label: { zh: '原因', en: 'Reason' }, max: 200 },
+} satisfies Fields
+
+export const organisationStatusLabels: Readonly<Record<number, { label: Text; color: string }>> = {
+  1: { label: { zh: '正常', en: 'Active' }, color: 'green' },
+  2: { label: { zh: '已停用', en: 'Suspended' }, color: 'red' },
+}
+
 export const organisationMember = z.object({
   id: z.int(),
   user_id: z.int(),
@@ -80,6 +115,11 @@ export const team = z.object({
 export type Team = z.output<typeof team>
 export const teamInput = z.object({ name, parent_id: z.int().min(0).default(0) })
 export const teamEdit = z.object({ team_id: id, name: name.optional(), parent_id: z.int().min(0).optional() })
+/** Of a new team and of a saved one; `parent_id` is '0' at the top. */
+export const teamFields = {
+  name: nameField,
+  parent_id: { widget: 'select', label: { zh: '上级团队', en: 'Part of' } },
+} satisfies Fields
 export const teamMembership = z.object({ team_id: id, member_id: id, is_manager: z.boolean().default(false) })
 
 export const invitation = z.object({
@@ -103,6 +143,29 @@ export const invitationInput = z.object({
   days: z.int().min(1).max(90).default(organisationLimits.invitationDays),
 })
 export type InvitationInput = z.output<typeof invitationInput>
+
+const { operator: _operator, ...memberRoleLabels } = organisationCallerLabels
+export const invitationFields = {
+  email: {
+    widget: 'identifier',
+    label: { zh: '邮箱', en: 'Email address' },
+    help: { zh: '留空则生成一个可转发的链接。', en: 'Leave blank for a link to pass on.' },
+    max: 100,
+  },
+  role: { widget: 'select', label: { zh: '角色', en: 'Role' }, choices: choicesOf(memberRoleLabels) },
+  team_id: { widget: 'select', label: { zh: '团队', en: 'Team' } },
+  days: { widget: 'whole', label: { zh: '有效天数', en: 'Days until it expires' }, min: 1, max: 90 },
+} satisfies Fields
+export const memberRoleFields = { role: invitationFields.role } satisfies Fields
+
+/** The answers of invitations; '' is none yet. */
+export const invitationAnswerLabels: Readonly<Record<string, { label: Text; color: string }>> = {
+  '': { label: { zh: '待答复', en: 'Open' }, color: 'blue' },
+  accepted: { label: { zh: '已接受', en: 'Accepted' }, color: 'green' },
+  declined: { label: { zh: '已拒绝', en: 'Declined' }, color: 'gray' },
+  withdrawn: { label: { zh: '已撤回', en: 'Withdrawn' }, color: 'gray' },
+  expired: { label: { zh: '已过期', en: 'Expired' }, color: 'yellow' },
+}
 /** With the secret of its link, which is shown once, and whether it was mailed. */
 export const sentInvitation = invitation.extend({ secret: z.string(), mailed: z.boolean() })
 
@@ -131,3 +194,51 @@ export const allowance = z.object({
   is_strict: z.boolean().default(false),
 })
 export type Allowance = z.output<typeof allowance>
+
+export const allowanceScopeLabels: Readonly<Record<AllowanceScope, Text>> = {
+  organisation: { zh: '整个组织', en: 'Organisation' },
+  team: { zh: '团队', en: 'Team' },
+  member: { zh: '成员', en: 'Member' },
+}
+
+/** `scope` and `subject_id` name the place, which a saved allowance keeps. */
+export const allowanceFields = {
+  scope: {
+    widget: 'select',
+    label: { zh: '适用于', en: 'Applies to' },
+    choices: choicesOf(allowanceScopeLabels),
+    onlyNew: true,
+  },
+  team: { widget: 'select', label: { zh: '团队', en: 'Team' }, when: { scope: ['team'] }, onlyNew: true },
+  member: { widget: 'select', label: { zh: '成员', en: 'Member' }, when: { scope: ['member'] }, onlyNew: true },
+  models: {
+    widget: 'choices',
+    label: { zh: '可用模型', en: 'Models' },
+    placeholder: { zh: '全部', en: 'All' },
+  },
+  groups: {
+    widget: 'choices',
+    label: { zh: '可用分组', en: 'Groups' },
+    placeholder: { zh: '全部', en: 'All' },
+  },
+  tokens_max: {
+    widget: 'whole',
+    label: { zh: '每个成员的令牌数', en: 'Tokens of one member' },
+    placeholder: { zh: '不限', en: 'Any number' },
+    max: organisationLimits.tokensMax,
+  },
+  days_max: {
+    widget: 'whole',
+    label: { zh: '令牌最长有效天数', en: 'Days that a token lives' },
+    placeholder: { zh: '不限', en: 'Any number' },
+    max: organisationLimits.daysMax,
+  },
+  is_strict: {
+    widget: 'switch',
+    label: { zh: '严格转换', en: 'Strict translation' },
+    help: {
+      zh: '若渠道的协议无法完整表达请求，则拒绝请求。',
+      en: 'Refuses requests that a channel’s protocol does not fully support.',
+    },
+  },
+} satisfies Fields

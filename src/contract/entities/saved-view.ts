@@ -19,6 +19,8 @@ const viewedLists = [
   'quality-checks',
   'incidents',
   'budgets',
+  'members',
+  'organisations',
 ] as const
 export type ViewedList = (typeof viewedLists)[number]
 

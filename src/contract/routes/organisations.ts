@@ -15,7 +15,8 @@ import {
   teamInput,
   teamMembership,
 } from '../entities/organisation.ts'
-import { idParams, oneBasedPage, page, queryFlag, queryText } from '../envelope.ts'
+import { auditRow } from '../entities/system.ts'
+import { idParams, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
 import { organisationAccess, organisationRoles } from '../organisation-roles.ts'
 import { quotaMax } from '../quota.ts'
 import { routes } from '../route.ts'
@@ -76,9 +77,9 @@ export const organisationRoutes = routes({
   'GET /api/organisation/:id/members': {
     access: 'user',
     roles: insiders,
-    summary: 'List or search the members of an organisation, oldest first',
+    summary: 'List or search the members of an organisation, or of one of its teams, oldest first',
     params: idParams,
-    query: z.object({ ...oneBasedPage, keyword: queryText }),
+    query: z.object({ ...oneBasedPage, keyword: queryText, team_id: queryInt }),
     reply: page(organisationMember),
   },
   'PUT /api/organisation/:id/members': {
@@ -95,6 +96,14 @@ export const organisationRoutes = routes({
     summary: 'End a membership, as an owner or admin or one’s own; the member’s tokens are deleted',
     params: memberParams,
     reply: done,
+  },
+  'GET /api/organisation/:id/audit': {
+    access: 'user',
+    roles: owners,
+    summary: 'List who changed what in an organisation, newest first',
+    params: idParams,
+    query: z.object(oneBasedPage),
+    reply: page(auditRow.omit({ address: true })),
   },
   'POST /api/organisation/:id/transfer': {
     access: 'user',

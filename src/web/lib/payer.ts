@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { Organisation } from '../../contract/entities/organisation.ts'
-import { type OrganisationCaller, organisationHeader } from '../../contract/organisation-roles.ts'
+import { type OrganisationCaller, organisationAccess, organisationHeader } from '../../contract/organisation-roles.ts'
 import type { Line } from '../../contract/routes/index.ts'
 import { rolesOf } from './payer-lines.ts'
 import { tabJson } from './stored.ts'
@@ -43,6 +43,11 @@ export function payerHeaders(line: string): Record<string, string> {
 export function useMayCall(line: Line): boolean {
   const role = usePayer()?.role
   return role === undefined || isAmong(rolesOf(line), role)
+}
+
+/** Whether the caller decides about everything below the organisation. */
+export function managesAll({ role }: Pick<Payer, 'role'>): boolean {
+  return isAmong(organisationAccess.managers, role)
 }
 
 /** Whether the payer's role is among these; a screen without roles is about neither the user nor an organisation. */

@@ -28,7 +28,7 @@ export function useMembers(organisation: number | undefined, keyword = '') {
   const found = useQuery({
     ...read('GET /api/organisation/:id/members', {
       params: { id: organisation ?? 0 },
-      query: { p: 1, page_size: offeredMax, keyword },
+      query: { p: 1, page_size: offeredMax, keyword, team_id: 0 },
     }),
     enabled: organisation !== undefined,
     staleTime: 30_000,

@@ -30,6 +30,16 @@ export async function listAudit(
   return { items: rows, total }
 }
 
+/** The same of one target, newest first. */
+export async function listAuditOf(
+  { db }: Pick<Core, 'db'>,
+  { target, page }: { target: string; page: PageOf },
+): Promise<{ items: AuditRow[]; total: number }> {
+  const found = db.selectFrom('audit').select(shown).where('target', '=', target).orderBy('id', 'desc')
+  const { rows, total } = await readPage(found, page)
+  return { items: rows, total }
+}
+
 const columns: readonly CsvColumn<AuditRow>[] = [
   'id',
   { name: 'time', time: (row) => row.created_at },

@@ -3,6 +3,7 @@ import type { Handlers } from '../../../contract/route.ts'
 import type { organisationRoutes } from '../../../contract/routes/organisations.ts'
 import { oneBased } from '../../base/db/page.ts'
 import { fail } from '../../base/lib/failure.ts'
+import { listAuditOf } from '../../base/options/list-audit.ts'
 import { changeBudget, createBudget, deleteBudget, overrideBudget } from '../../gateway/limits/manage-budgets.ts'
 import {
   answerRaise,
@@ -56,8 +57,12 @@ export const organisationHandlers: Handlers<typeof organisationRoutes, Context> 
     return shown(context)
   },
 
-  async 'GET /api/organisation/:id/members'(context, { query: { p, page_size, keyword } }) {
-    const asked = { keyword, page: oneBased(p, page_size) }
+  async 'GET /api/organisation/:id/audit'(context, { query: { p, page_size } }) {
+    const asked = { target: `organisation:${requireOrganisation(context).payer.id}`, page: oneBased(p, page_size) }
+    return { ...(await listAuditOf(context.app, asked)), page: p, page_size }
+  },
+  async 'GET /api/organisation/:id/members'(context, { query: { p, page_size, keyword, team_id: team } }) {
+    const asked = { keyword, team, page: oneBased(p, page_size) }
     return { ...(await listMembers(context.app.db, requireOrganisation(context), asked)), page: p, page_size }
   },
   async 'PUT /api/organisation/:id/members'(context, { body: { member_id: id, role } }) {

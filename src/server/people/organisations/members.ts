@@ -13,11 +13,11 @@ import { lockOrganisation, type Membership, managesAll } from './membership.ts'
 
 type MemberRow = Row<'organisation_members'>
 
-/** The members, oldest first. */
+/** The members, or those of a team (0 for any), oldest first. */
 export async function listMembers(
   db: Queries,
   { payer }: Membership,
-  { keyword, page }: { keyword: string; page: PageOf },
+  { keyword, team, page }: { keyword: string; team: number; page: PageOf },
 ): Promise<{ items: OrganisationMember[]; total: number }> {
   const found = db
     .selectFrom('organisation_members')
@@ -35,6 +35,11 @@ export async function listMembers(
     )
     .where('organisation_members.organisation_id', '=', payer.id)
     .where('organisation_members.left_at', 'is', null)
+    .$if(team !== 0, (query) =>
+      query.where('organisation_members.id', 'in', (row) =>
+        row.selectFrom('organisation_team_members').select('member_id').where('team_id', '=', team),
+      ),
+    )
     .$if(keyword !== '', (query) =>
       query.where((row) => row.or([containsText('users.username', keyword), containsText('users.display_name', keyword)])),
     )

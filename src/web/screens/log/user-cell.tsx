@@ -30,7 +30,11 @@ export function UserCell({ row }: { row: LogRow }) {
 
 function UserCard({ id, name }: { id: number; name: string }) {
   const say = useText(texts)
-  const user = useQuery(read('GET /api/user/:id', { params: { id } }))
+  // No name of a user contains the sign.
+  const isOrganisation = name.startsWith('@')
+  const person = useQuery({ ...read('GET /api/user/:id', { params: { id } }), enabled: !isOrganisation })
+  const organisation = useQuery({ ...read('GET /api/organisation/:id', { params: { id } }), enabled: isOrganisation })
+  const user = isOrganisation ? organisation : person
   return (
     <section aria-label={say('userCard')} className={styles.userCard}>
       <Group gap={10} wrap="nowrap">
@@ -56,9 +60,15 @@ function UserCard({ id, name }: { id: number; name: string }) {
         <Skeleton height={36} />
       )}
       <Group gap={10} wrap="nowrap">
-        <Link to="/user/edit/$id" params={{ id: String(id) }} className={styles.link}>
-          {say('openUser')}
-        </Link>
+        {isOrganisation ? (
+          <Link to="/organisations" search={{ keyword: name.slice(1) }} className={styles.link}>
+            {say('openOrganisation')}
+          </Link>
+        ) : (
+          <Link to="/user/edit/$id" params={{ id: String(id) }} className={styles.link}>
+            {say('openUser')}
+          </Link>
+        )}
         <Link to="/log" search={{ username: name }} className={styles.link}>
           {say('logsOfUser')}
         </Link>

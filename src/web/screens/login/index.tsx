@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form'
 import { Link, Navigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useText } from '../../lib/i18n.ts'
+import { useAfterEntry } from '../../lib/invitation.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { rememberUser, useSession } from '../../lib/session.ts'
@@ -24,7 +25,8 @@ export function Screen() {
   const { values } = useUrlState({ expired: '' })
   const sayEntry = useText(entryTexts)
   const [half, setHalf] = useState(false)
-  if (user) return <Navigate to="/token" />
+  const next = useAfterEntry()
+  if (user) return <Navigate {...next} />
   if (half) {
     return (
       <EntryCard title={sayEntry('secondTitle')}>

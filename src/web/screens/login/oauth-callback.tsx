@@ -5,6 +5,7 @@ import { type OAuthProvider, oauthProviders, telegramFieldNames } from '../../..
 import { sitePath } from '../../lib/base-path.ts'
 import { call, callWhole } from '../../lib/call.ts'
 import { textOf, useText } from '../../lib/i18n.ts'
+import { useAfterEntry } from '../../lib/invitation.ts'
 import { inviteCode } from '../../lib/invite.ts'
 import { parseSearch } from '../../lib/search-params.ts'
 import { currentUser, rememberUser } from '../../lib/session.ts'
@@ -20,6 +21,7 @@ export function Screen() {
   const navigate = useNavigate()
   const { pathname } = useLocation()
   const [half, setHalf] = useState(false)
+  const next = useAfterEntry()
   const begun = useRef(false)
 
   useEffect(() => {
@@ -30,7 +32,7 @@ export function Screen() {
     handleCallback(pathname, given)
       .then((went) => {
         toast.success(textOf(entryTexts, went === 'bound' ? 'bound' : 'success'))
-        void navigate({ to: went === 'bound' ? '/setting' : '/token', replace: true })
+        void navigate({ ...(went === 'bound' ? { to: '/setting' } : next), replace: true })
       })
       .catch((cause: unknown) => {
         if (needsSecondFactor(cause)) return setHalf(true)
@@ -38,14 +40,14 @@ export function Screen() {
         toast.info(textOf(entryTexts, 'callbackFailed'))
         void navigate({ to: '/setting', replace: true })
       })
-  }, [pathname, navigate])
+  }, [pathname, navigate, next])
 
   if (half) {
     return (
       <EntryCard title={say('secondTitle')}>
         <SecondFactor
           onLeave={() => void navigate({ to: '/login', replace: true })}
-          onDone={() => void navigate({ to: '/token', replace: true })}
+          onDone={() => void navigate({ ...next, replace: true })}
         />
       </EntryCard>
     )

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { passwordLength, usernameLengthMax } from '../../../contract/entities/user.ts'
 import { ApiError } from '../../lib/call.ts'
 import { useText } from '../../lib/i18n.ts'
+import { useAfterEntry } from '../../lib/invitation.ts'
 import { inviteCode } from '../../lib/invite.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
@@ -28,7 +29,8 @@ export function Screen() {
   const sayEntry = useText(entryTexts)
   const [half, setHalf] = useState(false)
   useInvite()
-  if (user) return <Navigate to="/token" />
+  const next = useAfterEntry()
+  if (user) return <Navigate {...next} />
 
   if (half) {
     return (

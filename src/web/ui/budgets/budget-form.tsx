@@ -12,7 +12,6 @@ import {
 import { limitSecondsMax } from '../../../contract/entities/request-limit.ts'
 import { blankFaults } from '../../../contract/fields.ts'
 import { localOf, textOf, useLocal, useText } from '../../lib/i18n.ts'
-import { useWrite } from '../../lib/query.ts'
 import { useStatus } from '../../lib/status.ts'
 import { DrawerForm } from '../dialog/drawer-form.tsx'
 import { useDollarOffers } from '../form/dollar-offers.ts'
@@ -20,6 +19,7 @@ import { FieldsForm } from '../form/fields-form.tsx'
 import { DurationInput } from '../form/request-limits/duration-input.tsx'
 import { texts } from './texts.ts'
 import { amountsUsd, calendarPeriods, slidingPresets } from './windows.ts'
+import { useBudgetWrites } from './writes.ts'
 
 interface Values {
   /** Units, or the invalid text that was typed. */
@@ -48,20 +48,18 @@ export function BudgetForm({ budget, of, subject, onDone }: BudgetFormProps) {
   const { quota_per_unit: perUsd } = useStatus()
   const form = useForm<Values>({ initialValues: budget ? valuesOf(budget) : newBudget(perUsd), validate: faultsOf })
   const offers = useDollarOffers()(amountsUsd, (quota) => form.setFieldValue('amount', String(quota)))
-  const written = { invalidates: ['GET /api/budget/'], success: say('saved'), onSuccess: onDone } as const
-  const create = useWrite('POST /api/budget/', written)
-  const change = useWrite('PUT /api/budget/:id', written)
+  const { create, change, isPending } = useBudgetWrites({ success: say('saved'), onSuccess: onDone })
 
   function save(values: Values): void {
     const body = {
       ...{ name: values.name, amount: Math.round(Number(values.amount)), is_hard: values.is_hard },
       shares: values.shares.map((share) => Number.parseInt(share, 10)),
     }
-    if (budget) change.mutate({ params: { id: budget.id }, body })
-    else if (of) create.mutate({ body: { ...of, ...body, ...windowIn(values) } })
+    if (budget) change(budget.id, body)
+    else if (of) create({ ...of, ...body, ...windowIn(values) })
   }
   return (
-    <DrawerForm busy={create.isPending || change.isPending} dirty={form.isDirty()} onSubmit={form.onSubmit(save)}>
+    <DrawerForm busy={isPending} dirty={form.isDirty()} onSubmit={form.onSubmit(save)}>
       {subject}
       <FieldsForm
         fields={budgetFields}

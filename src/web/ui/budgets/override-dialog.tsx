@@ -3,13 +3,13 @@ import { useForm } from '@mantine/form'
 import { type Budget, budgetLimits, budgetOverrideFields } from '../../../contract/entities/budget.ts'
 import { blankFaults } from '../../../contract/fields.ts'
 import { localOf, useText } from '../../lib/i18n.ts'
-import { useWrite } from '../../lib/query.ts'
 import { Dialog } from '../dialog/dialog.tsx'
 import { useDollarOffers } from '../form/dollar-offers.ts'
 import { FieldsForm } from '../form/fields-form.tsx'
 import shared from '../shared.module.css'
 import { texts } from './texts.ts'
 import { amountsUsd } from './windows.ts'
+import { useBudgetWrites } from './writes.ts'
 
 /** Another amount for this and the next windows. */
 export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: () => void }) {
@@ -26,17 +26,13 @@ export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: (
     label: String(count),
     onClick: () => form.setFieldValue('windows', count),
   }))
-  const save = useWrite('POST /api/budget/:id/override', {
-    invalidates: ['GET /api/budget/'],
-    success: say('saved'),
-    onSuccess: onClose,
-  })
+  const { override, isPending } = useBudgetWrites({ success: say('saved'), onSuccess: onClose })
   return (
     <Dialog title={say('override')} size="md" onClose={onClose}>
       <form
         noValidate
         onSubmit={form.onSubmit(({ amount, windows }) =>
-          save.mutate({ params: { id: budget.id }, body: { amount: Math.round(Number(amount)), windows: Number(windows) } }),
+          override(budget.id, { amount: Math.round(Number(amount)), windows: Number(windows) }),
         )}
       >
         <Stack gap="sm">
@@ -47,7 +43,7 @@ export function OverrideDialog({ budget, onClose }: { budget: Budget; onClose: (
             inputs={{ amount: { offers: amounts }, windows: { offers: counts } }}
           />
           <Group justify="flex-end">
-            <Button type="submit" loading={save.isPending}>
+            <Button type="submit" loading={isPending}>
               {say('save')}
             </Button>
           </Group>

@@ -1,0 +1,57 @@
+import { Skeleton } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { useText } from '../../lib/i18n.ts'
+import { type Payer, usePayer } from '../../lib/payer.ts'
+import { useUrlState } from '../../lib/search-params.ts'
+import { PageHeader } from '../../ui/page/page-header.tsx'
+import { PageTabs } from '../../ui/page/page-tabs.tsx'
+import { texts } from './texts.ts'
+
+const OverviewTab = lazy(async () => ({ default: (await import('./overview-tab.tsx')).OverviewTab }))
+const MembersTab = lazy(async () => ({ default: (await import('./members-tab.tsx')).MembersTab }))
+const TeamsTab = lazy(async () => ({ default: (await import('./teams-tab.tsx')).TeamsTab }))
+const BudgetsTab = lazy(async () => ({ default: (await import('./budgets/budgets-tab.tsx')).BudgetsTab }))
+const AllowancesTab = lazy(async () => ({ default: (await import('./allowances-tab.tsx')).AllowancesTab }))
+const AuditTab = lazy(async () => ({ default: (await import('./audit-tab.tsx')).AuditTab }))
+
+const tabs = ['overview', 'members', 'teams', 'budgets', 'allowances', 'audit'] as const
+type Tab = (typeof tabs)[number]
+
+/** The organisation that pays, for its members: each sees what the role may see. */
+export function Screen() {
+  const payer = usePayer()
+  return payer && <Organisation payer={payer} />
+}
+
+function Organisation({ payer }: { payer: Payer }) {
+  const say = useText(texts)
+  const navigate = useNavigate()
+  const { values } = useUrlState({ tab: 'overview' })
+  const offered = tabs.filter((name) => name !== 'audit' || payer.role === 'owner' || payer.role === 'operator')
+  const tab = offered.find((name) => name === values.tab) ?? 'overview'
+  const labels: Readonly<Record<Tab, string>> = {
+    overview: say('tabOverview'),
+    members: say('tabMembers'),
+    teams: say('tabTeams'),
+    budgets: say('tabBudgets'),
+    allowances: say('tabAllowances'),
+    audit: say('tabAudit'),
+  }
+  const show = (next: Tab) => void navigate({ to: '/organisation', search: next === 'overview' ? {} : { tab: next } })
+  return (
+    <>
+      <PageHeader title={payer.name} description={say('description')} />
+      <PageTabs tabs={offered.map((value) => ({ value, label: labels[value] }))} value={tab} onChange={show}>
+        <Suspense fallback={<Skeleton height={240} />}>
+          {tab === 'overview' && <OverviewTab payer={payer} />}
+          {tab === 'members' && <MembersTab payer={payer} />}
+          {tab === 'teams' && <TeamsTab payer={payer} />}
+          {tab === 'budgets' && <BudgetsTab payer={payer} />}
+          {tab === 'allowances' && <AllowancesTab payer={payer} />}
+          {tab === 'audit' && <AuditTab payer={payer} />}
+        </Suspense>
+      </PageTabs>
+    </>
+  )
+}
