@@ -18,7 +18,8 @@ export function useTeams(organisation: number | undefined): readonly Team[] {
   const found = useQuery({
     ...read('GET /api/organisation/:id/teams', { params: { id: organisation ?? 0 } }),
     enabled: organisation !== undefined,
-    staleTime: 30_000,
+    // Others change them too, and a choice must have all.
+    refetchOnMount: 'always',
   })
   return found.data ?? noTeams
 }
@@ -31,7 +32,7 @@ export function useMembers(organisation: number | undefined, keyword = '') {
       query: { p: 1, page_size: offeredMax, keyword, team_id: 0 },
     }),
     enabled: organisation !== undefined,
-    staleTime: 30_000,
+    refetchOnMount: 'always',
   })
   return found.data?.items ?? []
 }

@@ -1,13 +1,12 @@
 import { Button, Skeleton } from '@mantine/core'
 import { IconLogout, IconPencil } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Organisation, organisationStatusLabels } from '../../../contract/entities/organisation.ts'
 import { organisationCallerLabels } from '../../../contract/organisation-roles.ts'
 import { formatCount } from '../../lib/format.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
-import { type Payer, switchPayer, useMayCall } from '../../lib/payer.ts'
+import { type Payer, switchPayer } from '../../lib/payer.ts'
 import { read, useWrite } from '../../lib/query.ts'
 import { SideDrawer } from '../../ui/dialog/side-drawer.tsx'
 import { perform } from '../../ui/list/row-action.ts'
@@ -33,22 +32,13 @@ function Overview({ organisation }: { organisation: Organisation }) {
   const say = useText(texts)
   const local = useLocal()
   const [renaming, setRenaming] = useState<Organisation>()
-  const maySeeWallet = useMayCall('GET /api/user/self/ledger')
   const { quota, used_quota, request_count, members, name, username, group, status, role, created_time } = organisation
   const isOwner = role === 'owner' || role === 'operator'
   return (
     <div className={styles.stack}>
       {status !== 1 && <Notice kind="warn">{say('suspended')}</Notice>}
       <OfferedNotice organisation={organisation} />
-      <Panel
-        aside={
-          maySeeWallet && (
-            <Button component={Link} to="/topup" variant="default" size="compact-md">
-              {say('toWallet')}
-            </Button>
-          )
-        }
-      >
+      <Panel>
         <Facts
           large
           facts={[

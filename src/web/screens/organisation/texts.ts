@@ -22,7 +22,6 @@ export const texts = defineTexts({
   role: ['我的角色', 'Your role'],
   since: ['创建时间', 'Founded'],
   rename: ['修改名称', 'Rename'],
-  toWallet: ['钱包', 'Wallet'],
   suspended: [
     '该组织已被停用，其令牌不能使用。请联系管理员。',
     'This organisation is suspended and its tokens are refused. Contact the admin.',
