@@ -44,7 +44,7 @@ function guarded(screen: Screen) {
     const may = useMay(access)
     const mayAlone = mayAccess(useSession()?.role ?? 0, access)
     if (may && isForPayer(screen, payer)) return <Content key={payer?.id ?? 0} />
-    return mayAlone ? <OfOtherPayer isOfOrganisation={screen.isOfOrganisation === true} /> : <NoPermission />
+    return mayAlone ? <OfOtherPayer /> : <NoPermission />
   }
   return Object.assign(Guarded, {
     preload: () => (mayAccess(currentUser()?.role ?? 0, access) ? Content.preload?.() : undefined),

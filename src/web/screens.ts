@@ -181,7 +181,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '预算', en: 'Budgets' },
     icon: IconGauge,
     nav: { group: 'work' },
-    roles: [],
+    roles: insiders,
     load: () => import('./screens/budgets/index.tsx'),
   },
   {
@@ -231,10 +231,9 @@ export const screens: readonly Screen[] = [
     path: '/organisation',
     access: 'user',
     roles: insiders,
-    isOfOrganisation: true,
     label: { zh: '组织', en: 'Organisation' },
     icon: IconBuilding,
-    nav: { group: 'account' },
+    nav: { group: 'account', isOfOrganisation: true },
     load: () => import('./screens/organisation/index.tsx'),
   },
   {

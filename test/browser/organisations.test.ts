@@ -55,7 +55,7 @@ const words = inBothLanguages({
   team: ['团队', 'Team'],
   addToken: ['添加令牌', 'Create token'],
   expand: ['更多操作', 'More actions'],
-  raise: ['申请提高 R&D 的预算', 'Ask for a greater budget of R&D'],
+  raise: ['申请提高：R&D', 'Ask for more: R&D'],
   reason: ['原因', 'Reason'],
   send: ['发送申请', 'Send request'],
   sent: ['已发送申请', 'Request sent'],
@@ -191,8 +191,11 @@ it.each(
     await readMessage(user, language, say.sent)
     await expectFit(user, language, [...data, 'A test'])
     await shoot(user, 'organisation-budgets-member', look)
-    await go(root, '/organisation?tab=budgets')
+    // A mailed link names the organisation, whichever account pays in the tab.
+    await root.evaluate(() => sessionStorage.clear())
+    await go(root, `/organisation?organisation=${acme.id}&tab=budgets`)
     await root.getByRole('button', { name: say.grant, exact: true }).waitFor()
+    expect(root.url()).toMatch(/\/organisation\?tab=budgets$/)
     await shoot(root, 'organisation-raise', look)
     await expectFit(root, language, [...data, 'A test'])
     await root.getByRole('button', { name: say.grant, exact: true }).click()

@@ -10,5 +10,9 @@ export function useOffered(): (screen: Screen) => boolean {
   const user = useSession()
   const payer = usePayer()
   const status = useStatus()
-  return (screen) => mayAccess(role, screen.access) && isForPayer(screen, payer) && (screen.nav?.flag?.(status, user) ?? true)
+  return (screen) =>
+    mayAccess(role, screen.access) &&
+    isForPayer(screen, payer) &&
+    (payer !== null || screen.nav?.isOfOrganisation !== true) &&
+    (screen.nav?.flag?.(status, user) ?? true)
 }

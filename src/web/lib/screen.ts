@@ -20,6 +20,8 @@ export const navGroups: Readonly<Record<NavGroup, Text>> = {
 /** An entry of the sidebar. */
 interface Place {
   readonly group: NavGroup
+  /** It is of the organisation that pays, and hidden without one. */
+  readonly isOfOrganisation?: true
   /** Whether the site offers it; it is hidden otherwise. */
   readonly flag?: (status: Status, user: SignedInUser | null) => boolean
   /** Shown behind its name, such as a number of things that wait. */
@@ -34,9 +36,8 @@ export interface Part {
 }
 
 /** Whether a screen shows something of who pays. */
-export function isForPayer({ roles, isOfOrganisation }: Screen, payer: Payer | null): boolean {
-  if (!payer) return isOfOrganisation !== true
-  return roles === undefined || isAmong(roles, payer.role)
+export function isForPayer({ roles }: Screen, payer: Payer | null): boolean {
+  return payer === null || roles === undefined || isAmong(roles, payer.role)
 }
 
 /** Whether the bar at the top shows a screen. */
@@ -60,7 +61,5 @@ export interface Screen {
    * Who opens it while an organisation pays, by the role in it; nobody where it is about the user alone. Absent: it is about neither.
    */
   readonly roles?: readonly OrganisationCaller[]
-  /** There is nothing to show of the user alone. */
-  readonly isOfOrganisation?: true
   readonly load: () => Promise<{ readonly Screen: () => ReactNode }>
 }

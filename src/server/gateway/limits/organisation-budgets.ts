@@ -115,7 +115,8 @@ export async function tellOfRaise(parts: BudgetParts & NotifierParts, { payer }:
   const people = await peopleDeciding(parts.db, payer.id, decides)
   const { username: member, subject_name: subject, amount, reason } = raise
   const params = { organisation: payer.username, member, subject, amount: quotaText(parts, amount), reason: reason || '—' }
-  const notice = { kind: 'raiseRequested', type: 'raise_requested', params, values: [raise.budget_id, amount] } as const
+  const path = `/organisation?organisation=${payer.id}&tab=budgets`
+  const notice = { kind: 'raiseRequested', type: 'raise_requested', params, path, values: [raise.budget_id, amount] } as const
   for (const person of people.filter(isReachable))
     await notifyUser(parts, person, notice).catch((error: unknown) => {
       parts.logger.warn({ error, user: person.id }, 'a person could not be told of a request for a greater budget')

@@ -172,6 +172,7 @@ export const mails = {
       },
       { zh: '理由：{reason}', en: 'Reason: {reason}' },
     ],
+    button: { zh: '查看申请', en: 'Show the request' },
   },
   destinationDisabled: {
     subject: { zh: '{site} 通知目标 {name} 已被自动禁用', en: 'The destination {name} of {site} was disabled automatically' },

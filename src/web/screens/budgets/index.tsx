@@ -1,7 +1,9 @@
 import { IconGauge } from '@tabler/icons-react'
+import { Navigate } from '@tanstack/react-router'
 import { lazy, useState } from 'react'
 import { type Budget, budgetScopeLabels, siteBudgetScopes } from '../../../contract/entities/budget.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
+import { usePayer } from '../../lib/payer.ts'
 import { useMay } from '../../lib/session.ts'
 import { BudgetActions } from '../../ui/budgets/budget-actions.tsx'
 import { useBudgetColumns } from '../../ui/budgets/columns.tsx'
@@ -14,8 +16,13 @@ import { texts } from './texts.ts'
 const BudgetForm = lazy(async () => ({ default: (await import('../../ui/budgets/budget-form.tsx')).BudgetForm }))
 const NewBudget = lazy(async () => ({ default: (await import('./new-budget.tsx')).NewBudget }))
 
-/** All budgets that the user may see: for admins all of the site, for others those of their account and tokens. */
+/** Those of the organisation that pays are a tree of its own screen. */
 export function Screen() {
+  return usePayer() ? <Navigate to="/organisation" search={{ tab: 'budgets' }} replace /> : <Budgets />
+}
+
+/** All budgets that the user may see: for admins all of the site, for others those of their account and tokens. */
+function Budgets() {
   const say = useText(texts)
   const local = useLocal()
   const isAdmin = useMay('admin')

@@ -20,19 +20,9 @@ export function NoPermission() {
 }
 
 /** A screen that is not about the account that pays now, or not for the role in it. */
-export function OfOtherPayer({ isOfOrganisation }: { isOfOrganisation: boolean }) {
+export function OfOtherPayer() {
   const say = useText(texts)
   const client = useQueryClient()
-  if (isOfOrganisation)
-    return (
-      <Empty
-        isPage
-        icon={<IconBuilding />}
-        title={say('noOrganisation')}
-        hint={say('noOrganisationHint')}
-        action={<HomeButton />}
-      />
-    )
   const action = <Button onClick={() => void switchPayer(client, null)}>{say('usePersonal')}</Button>
   return <Empty isPage icon={<IconBuilding />} title={say('otherPayer')} hint={say('otherPayerHint')} action={action} />
 }

@@ -8,8 +8,6 @@ export const texts = defineTexts({
     '你的账户无权查看此页面；如有需要，请联系管理员。',
     'Your account does not have access to this page. Contact the admin if you need it.',
   ],
-  noOrganisation: ['未选择组织', 'No organisation selected'],
-  noOrganisationHint: ['请在顶部选择一个组织。', 'Select an organisation in the bar at the top.'],
   otherPayer: ['当前组织没有此页面', 'Not available for this organisation'],
   otherPayerHint: [
     '此页面属于个人账户或站点，或者你在组织中的角色无权查看。',

@@ -86,7 +86,8 @@ function useNames(payer: Payer): (row: Pick<Allowance, 'scope' | 'subject_id'>) 
 function useColumns(nameOf: (row: Allowance) => string): Column<Allowance>[] {
   const say = useText(allowanceTexts)
   const local = useLocal()
-  const list = (names: readonly string[]) => (names.length === 0 ? null : names.join(', '))
+  const any = <span className={shared.quiet}>{say('any')}</span>
+  const list = (names: readonly string[]) => (names.length === 0 ? any : names.join(', '))
   return [
     {
       key: 'place',
@@ -100,9 +101,9 @@ function useColumns(nameOf: (row: Allowance) => string): Column<Allowance>[] {
     },
     { key: 'models', title: say('models'), cell: ({ models }) => list(models) },
     { key: 'groups', title: say('groups'), cell: ({ groups }) => list(groups) },
-    { key: 'tokens', title: say('tokens'), align: 'right', cell: ({ tokens_max: max }) => (max < 0 ? null : max) },
-    { key: 'days', title: say('days'), align: 'right', cell: ({ days_max: max }) => (max === 0 ? null : max) },
-    { key: 'strict', title: say('strict'), cell: ({ is_strict: isStrict }) => (isStrict ? say('yes') : null) },
+    { key: 'tokens', title: say('tokens'), align: 'right', cell: ({ tokens_max: max }) => (max < 0 ? any : max) },
+    { key: 'days', title: say('days'), align: 'right', cell: ({ days_max: max }) => (max === 0 ? any : max) },
+    { key: 'strict', title: say('strict'), cell: ({ is_strict: isStrict }) => say(isStrict ? 'yes' : 'no') },
   ]
 }
 

@@ -33,7 +33,12 @@ export function AuditTab({ payer }: { payer: Payer }) {
         columns={[
           { key: 'time', title: say('time'), cell: ({ created_at: at }) => <TimeText seconds={at} /> },
           { key: 'actor', title: say('actor'), cell: ({ actor_name: name }) => name },
-          { key: 'action', title: say('action'), heads: true, cell: (row) => local(auditSentence(row, () => undefined)) },
+          {
+            key: 'action',
+            title: say('action'),
+            heads: true,
+            cell: (row) => local(auditSentence({ ...row, target: `organisation:${payer.name}` }, () => undefined)),
+          },
           {
             key: 'changes',
             title: say('changes'),

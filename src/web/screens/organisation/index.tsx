@@ -1,9 +1,14 @@
 import { Skeleton } from '@mantine/core'
+import { IconBuilding } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { lazy, Suspense, useEffect, useEffectEvent } from 'react'
 import { useText } from '../../lib/i18n.ts'
-import { type Payer, usePayer } from '../../lib/payer.ts'
+import { type Payer, switchPayer, usePayer } from '../../lib/payer.ts'
+import { read } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
+import { Empty } from '../../ui/page/empty.tsx'
+import { ErrorView } from '../../ui/page/error-view.tsx'
 import { PageHeader } from '../../ui/page/page-header.tsx'
 import { PageTabs } from '../../ui/page/page-tabs.tsx'
 import { texts } from './texts.ts'
@@ -18,10 +23,27 @@ const AuditTab = lazy(async () => ({ default: (await import('./audit-tab.tsx')).
 const tabs = ['overview', 'members', 'teams', 'budgets', 'allowances', 'audit'] as const
 type Tab = (typeof tabs)[number]
 
-/** The organisation that pays, for its members: each sees what the role may see. */
+/** The organisation that pays, for its members: each sees what the role may see. A mailed link names the one that it is about. */
 export function Screen() {
+  const say = useText(texts)
   const payer = usePayer()
-  return payer && <Organisation payer={payer} />
+  const { values, change } = useUrlState({ organisation: 0 })
+  if (values.organisation !== 0) return <Named id={values.organisation} onDone={() => change({ organisation: 0 })} />
+  if (!payer) return <Empty isPage icon={<IconBuilding />} title={say('noOrganisation')} hint={say('noOrganisationHint')} />
+  return <Organisation payer={payer} />
+}
+
+/** Makes the named organisation the one that pays. */
+function Named({ id, onDone }: { id: number; onDone: () => void }) {
+  const client = useQueryClient()
+  const found = useQuery(read('GET /api/organisation/:id', { params: { id } }))
+  // The storage of the tab is outside of React.
+  const isThere = useEffectEvent(onDone)
+  useEffect(() => {
+    if (found.data) void switchPayer(client, found.data).then(isThere)
+  }, [client, found.data])
+  if (found.error) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />
+  return <Skeleton height={240} />
 }
 
 function Organisation({ payer }: { payer: Payer }) {

@@ -2,6 +2,8 @@ import { defineTexts } from '../../lib/i18n.ts'
 
 export const texts = defineTexts({
   description: ['成员、团队、预算和权限。', 'Members, teams, budgets and permissions.'],
+  noOrganisation: ['未选择组织', 'No organisation selected'],
+  noOrganisationHint: ['请在顶部选择一个组织。', 'Select an organisation in the bar at the top.'],
   tabOverview: ['概况', 'Overview'],
   tabMembers: ['成员', 'Members'],
   tabTeams: ['团队', 'Teams'],

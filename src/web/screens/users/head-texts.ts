@@ -7,6 +7,7 @@ export const headTexts = defineTexts({
     '查找、创建和管理用户。每次管理操作都会写入日志和审计记录。',
     'Find, add and manage users. Every action is recorded in the log and the audit log.',
   ],
+  organisations: ['组织', 'Organisations'],
   addTitle: ['添加用户', 'Add a user'],
   editTitle: ['编辑用户 #{id}', 'Edit user #{id}'],
 })

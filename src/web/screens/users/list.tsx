@@ -1,4 +1,4 @@
-import { IconUsers } from '@tabler/icons-react'
+import { IconBuildings, IconUsers } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { type User, userStatus } from '../../../contract/entities/user.ts'
@@ -7,6 +7,7 @@ import { useSession } from '../../lib/session.ts'
 import { ListFrame } from '../../ui/list/list-frame.tsx'
 import { useList } from '../../ui/list/list-rows.ts'
 import { useListState } from '../../ui/list/list-state.ts'
+import { HeadButton } from '../../ui/page/head-button.tsx'
 import { Actions } from './actions.tsx'
 import { useBulkActions } from './bulk-actions.tsx'
 import { useColumns } from './columns.tsx'
@@ -32,6 +33,9 @@ export function UserList({ onAdd, onEdit, onQuota }: UserListProps) {
   const { key: sort, descending } = state.sort ?? { key: 'id', descending: true }
   const list = useList('GET /api/user/search', { query: { ...search, ...state.paging, sort, ascending: !descending } })
   const edit = useEdit(onEdit)
+  const navigate = useNavigate()
+  // The sidebar leads to the organisations of a site that has some.
+  const isWithout = useSession()?.organisations === undefined
   const [tokensOf, setTokensOf] = useState<User>()
   const [grouping, setGrouping] = useState<{ users: readonly User[]; done: () => void }>()
 
@@ -50,6 +54,15 @@ export function UserList({ onAdd, onEdit, onQuota }: UserListProps) {
           <Actions user={user} onEdit={() => edit(user.id)} onQuota={() => onQuota(user)} onTokens={() => setTokensOf(user)} />
         )}
         bulkActions={useBulkActions({ onGroup: (users, done) => setGrouping({ users, done }) })}
+        actions={
+          isWithout && (
+            <HeadButton
+              label={sayHead('organisations')}
+              icon={IconBuildings}
+              onClick={() => void navigate({ to: '/organisations' })}
+            />
+          )
+        }
         file={{ line: 'GET /api/user/export.csv', name: 'users.csv', query: search }}
         add={{ label: say('add'), onClick: onAdd }}
         empty={{ title: say('emptyTitle'), hint: say('emptyHint'), icon: <IconUsers /> }}

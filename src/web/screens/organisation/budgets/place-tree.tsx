@@ -100,7 +100,7 @@ function BudgetView({ budget, mayAsk, onEdit, onRaise }: BudgetProps) {
             size="compact-sm"
             variant="default"
             leftSection={<IconArrowUpRight size={14} />}
-            aria-label={say('raiseTitle', { name })}
+            aria-label={say('raiseOf', { name })}
             onClick={() => onRaise(budget)}
           >
             {say('raise')}

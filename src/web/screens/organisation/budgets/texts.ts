@@ -26,6 +26,7 @@ export const texts = defineTexts({
   temporary: ['临时金额', 'temporary amount'],
 
   raise: ['申请提高', 'Ask for more'],
+  raiseOf: ['申请提高：{name}', 'Ask for more: {name}'],
   raiseTitle: ['申请提高 {name} 的预算', 'Ask for a greater budget of {name}'],
   raiseHint: ['批准后仅在当前周期内有效。', 'If it is granted, the amount applies until the current period ends.'],
   send: ['发送申请', 'Send request'],
