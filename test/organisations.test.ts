@@ -268,6 +268,14 @@ eachDatabase('an organisation', (_fresh, kind) => {
     expect(seen.data.quota + seen.data.used_quota).toBe(50_000_000)
     expect(seen.data.used_quota).toBeGreaterThan(0)
     await requireBalancedBooks(server)
+    const { opening, credits, charges, closing } = (await callFor(who('billing'), 'GET /api/user/self/statement')).json.data
+    expect([opening, credits]).toEqual([0, [{ kind: 'adjust', count: 1, amount: 50_000_000 }]])
+    expect(charges).toMatchObject([
+      { team: '', model, count: 1 },
+      { team: 'R&D', model, count: 1 },
+    ])
+    expect(closing).toBe((await rowOf(acme.id)).quota)
+    expect((await callFor(who('billing'), 'GET /api/user/self/statement.csv')).text).toContain(`closing,,,,${closing}`)
 
     // What a place allows holds at once, for models and for the list of them.
     const bound = { scope: 'team', subject_id: team?.id, models: ['gpt-4o'] }

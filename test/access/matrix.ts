@@ -210,6 +210,8 @@ const addresses = {
     /api/user/self/groups                       GET
     /api/user/self/ledger                       GET
     /api/user/self/ledger.csv                   GET
+    /api/user/self/statement                    GET
+    /api/user/self/statement.csv                GET
     /api/user/self/topups                       GET
     /api/user/self/topups.csv                   GET
     /api/budget/                                GET POST

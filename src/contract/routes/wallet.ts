@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { ledgerRow, ledgerSorts } from '../entities/ledger-row.ts'
+import { monthlyStatement, monthPattern } from '../entities/monthly-statement.ts'
 import { neededText, oneBasedPage, queryInt, querySort, queryText } from '../envelope.ts'
 import { organisationAccess } from '../organisation-roles.ts'
 import { routes } from '../route.ts'
 
+/** This month without one. */
+const month = z.object({ month: z.union([z.literal(''), z.string().regex(monthPattern)]).default('') })
 const asked = { kind: queryText, sort: querySort(ledgerSorts) }
 
 export const walletRoutes = routes({
@@ -21,6 +24,22 @@ export const walletRoutes = routes({
     body: z.object({ quota: z.int() }),
     reply: z.null(),
     extra: z.object({ message: z.string() }),
+  },
+  'GET /api/user/self/statement': {
+    access: 'user',
+    roles: organisationAccess.accountants,
+    summary:
+      'Get what a month of the site’s time zone has changed of the own balance: opening, credits, charges by team and model, closing',
+    query: month,
+    reply: monthlyStatement,
+  },
+  'GET /api/user/self/statement.csv': {
+    access: 'user',
+    roles: organisationAccess.accountants,
+    summary: 'The same as CSV, with amounts in units',
+    query: month,
+    reply: z.string(),
+    text: { type: 'text/csv', fileName: 'month.csv' },
   },
   'GET /api/user/self/ledger': {
     access: 'user',

@@ -44,6 +44,8 @@ const payerLines: { readonly [L in PayerLine]: AllRoutes[L]['roles'] } = {
   'GET /api/user/self/groups': insiders,
   'GET /api/user/models': insiders,
   'GET /api/user/model_ends': insiders,
+  'GET /api/user/self/statement': accountants,
+  'GET /api/user/self/statement.csv': accountants,
   'GET /api/user/self/ledger': accountants,
   'GET /api/user/self/ledger.csv': accountants,
   'POST /api/user/topup': payers,
