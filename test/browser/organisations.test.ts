@@ -208,6 +208,12 @@ it.each(
     await user.getByText(`bot-${language}`).first().waitFor()
     await requireBalancedBooks(stage.server)
 
+    // What the month has cost.
+    await go(root, '/topup?tab=months')
+    await root.getByRole('rowheader', { name: `R&D · ${model}` }).waitFor()
+    await expectFit(root, language, [...data, model])
+    await shoot(root, 'organisation-month', look)
+
     // What members may do.
     await go(root, '/organisation?tab=allowances')
     await root.getByRole('button', { name: say.addRestriction }).first().click()

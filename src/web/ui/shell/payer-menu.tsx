@@ -9,7 +9,7 @@ import { useSession } from '../../lib/session.ts'
 import { OpeningMenu } from '../dialog/opening-menu.tsx'
 import shared from '../shared.module.css'
 import styles from './payer.module.css'
-import { PayerButton } from './payer-switcher.tsx'
+import { PayerButton } from './payer-button.tsx'
 
 const texts = defineTexts({
   who: ['付款账户', 'Paying account'],

@@ -1,17 +1,14 @@
-import { UnstyledButton } from '@mantine/core'
-import { IconBuilding, IconChevronDown, IconUser } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ComponentProps, lazy, Suspense, startTransition, useEffect, useState } from 'react'
+import { lazy, Suspense, startTransition, useEffect, useState } from 'react'
 import { ApiError, call } from '../../lib/call.ts'
 import { defineTexts, useText } from '../../lib/i18n.ts'
 import { rememberPayer, switchPayer, usePayer } from '../../lib/payer.ts'
 import { useSession } from '../../lib/session.ts'
 import { toast } from '../../lib/toast.ts'
 import styles from './payer.module.css'
+import { PayerButton } from './payer-button.tsx'
 
 const texts = defineTexts({
-  personal: ['个人账户', 'Personal'],
-  paysNow: ['付款账户：{name}', 'Paying account: {name}'],
   lost: ['你已不在该组织中，现由个人账户付款。', 'You no longer belong to the organisation. Your personal account pays now.'],
 })
 
@@ -33,21 +30,6 @@ export function PayerSwitcher({ isBar = false }: { isBar?: boolean }) {
     </Suspense>
   )
   return isBar ? <div className={styles.bar}>{switcher}</div> : switcher
-}
-
-export function PayerButton(props: ComponentProps<'button'>) {
-  const say = useText(texts)
-  const payer = usePayer()
-  const name = payer?.name ?? say('personal')
-  const Icon = payer ? IconBuilding : IconUser
-  const label = say('paysNow', { name })
-  return (
-    <UnstyledButton aria-label={label} title={label} {...props} className={styles.payer} data-organisation={payer !== null}>
-      <Icon size={16} stroke={1.7} aria-hidden="true" />
-      <span className={styles.name}>{name}</span>
-      <IconChevronDown size={14} stroke={1.7} aria-hidden="true" />
-    </UnstyledButton>
-  )
 }
 
 /** Keeps name and role of the paying organisation as the server knows them, and leaves one that the user does not belong to any more. */
