@@ -179,6 +179,9 @@ const addresses = {
     /api/organisation/:id/teams/members         PUT
     /api/organisation/:id/teams/:team/members/:member DELETE
     /api/organisation/:id/transfer              POST
+    /api/organisation/:id/webhooks              GET POST
+    /api/organisation/:id/webhooks/:webhook     PUT DELETE
+    /api/organisation/:id/webhooks/:webhook/test POST
     /api/organisation/:id/transfer/accept       POST
     /api/task/self                              GET
     /api/task/self/export.csv                   GET

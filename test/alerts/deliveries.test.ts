@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Delivery, DeliveryAnswer, Destination } from '../../src/contract/entities/destination.ts'
 import { publicInternet } from '../../src/server/base/lib/net/http-client.ts'
 import { queueFailedCalls } from '../../src/server/people/notify/queue-failed-calls.ts'
-import { recordEvent } from '../../src/server/usage/log/record-event.ts'
+import { recordEvent, recordEventOf } from '../../src/server/usage/log/record-event.ts'
 import { watchDestinations } from '../../src/server/watch/jobs/watch-destinations.ts'
 import { type AlertStage, startAlertStage } from './stage.ts'
 
@@ -74,6 +74,53 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     // A receiver recognises a repetition by the id, and an old one by the time that is signed with it.
     expect(tries.map(({ at }) => at - (first?.at ?? 0))).toEqual([0, 10, 70])
     expect(new Set(tries.map((one) => `${one.id} ${one.body}`)).size).toBe(1)
+  })
+
+  it('of an organisation get what concerns it alone, and are its own: neither the site nor another sees or changes them', async () => {
+    const found = async (name: string) => (await stage.server.call<{ id: number }>('POST /api/organisation/', { name })).id
+    const [acme, other] = [await found('Acme'), await found('Other')]
+    const webhook = { name: 'hook', url: `${stage.receiver.url}/acme`, secret, events: ['order.paid'] }
+    const mine = await stage.server.call<Destination>(`POST /api/organisation/${acme}/webhooks`, webhook)
+    expect(mine).toMatchObject({
+      kind: 'webhook',
+      events: ['order.paid'],
+      settings: { url: webhook.url, secret: '' },
+      has: ['secret'],
+    })
+    const { app } = stage.server
+    for (const account of [other, acme, 1])
+      await recordEventOf(app, app.db, { account, type: 'order.paid', data: { user_id: account } })
+    await recordEventOf(app, app.db, { account: acme, type: 'budget.reached', data: {} })
+    await paid()
+    expect(await stage.send()).toEqual({ sent: 1, failed: 0 })
+    expect(JSON.parse(stage.receiver.calls[0]?.body ?? '')).toMatchObject({ type: 'order.paid', data: { user_id: acme } })
+    expect(await stage.server.call(`POST /api/organisation/${acme}/webhooks/${mine.id}/test`)).toMatchObject({ delivered: true })
+
+    expect(await list()).toEqual([])
+    expect(await stage.server.call(`GET /api/organisation/${other}/webhooks`)).toEqual([])
+    for (const [line, body] of [
+      [`PUT /api/alert/destination/${mine.id}`, { name: 'taken' }],
+      [`DELETE /api/alert/destination/${mine.id}`, undefined],
+      [`POST /api/alert/destination/${mine.id}/test`, undefined],
+      [`PUT /api/organisation/${other}/webhooks/${mine.id}`, { name: 'taken' }],
+      [`DELETE /api/organisation/${other}/webhooks/${mine.id}`, undefined],
+      [`POST /api/organisation/${other}/webhooks/${mine.id}/test`, undefined],
+    ] as const)
+      expect(await (await stage.server.raw(line, body)).json(), line).toMatchObject({ code: 'not_found' })
+    const refused = await stage.server.raw(`POST /api/organisation/${acme}/webhooks`, { ...webhook, events: ['call.failed'] })
+    expect(await refused.json()).toMatchObject({ code: 'field_invalid' })
+    const off = await stage.server.call(`PUT /api/organisation/${acme}/webhooks/${mine.id}`, { enabled: false, secret: '' })
+    expect(off).toMatchObject({ status: 2, has: ['secret'] })
+    const audit = await stage.server.call<{ items: { action: string }[] }>(`GET /api/organisation/${acme}/audit`)
+    expect(audit.items.map(({ action }) => action).slice(0, 2)).toEqual([
+      'organisation.webhook-update',
+      'organisation.webhook-create',
+    ])
+    for (let more = 1; more < 10; more++) await stage.server.call(`POST /api/organisation/${acme}/webhooks`, webhook)
+    expect(await (await stage.server.raw(`POST /api/organisation/${acme}/webhooks`, webhook)).json()).toMatchObject({
+      code: 'destinations_too_many',
+    })
+    await stage.server.call(`DELETE /api/organisation/${acme}/webhooks/${mine.id}`)
   })
 
   it('are sent only to enabled webhooks that subscribe to the event', async () => {

@@ -213,6 +213,10 @@ it.each(
     await root.getByRole('rowheader', { name: `R&D · ${model}` }).waitFor()
     await expectFit(root, language, [...data, model])
     await shoot(root, 'organisation-month', look)
+    await root.emulateMedia({ media: 'print' })
+    expect(await root.getByRole('banner').isVisible()).toBe(false)
+    await shoot(root, 'organisation-month-printed', look)
+    await root.emulateMedia({ media: null })
 
     // What members may do.
     await go(root, '/organisation?tab=allowances')
@@ -258,6 +262,47 @@ it.each(
     expect(problemsOfUser).toEqual([])
   },
 )
+
+it('shows each role what it may do, and is left when its user belongs to it no more', async () => {
+  const founded: Organisation = await stage.server.call('POST /api/organisation/', { name: 'Roles', quota: 5_000_000 })
+  const path = `/api/organisation/${founded.id}`
+  const invited = await stage.server.call<{ secret: string }>(`POST ${path}/invitations`, { role: 'billing' })
+  const { page, problems } = await stage.open('admin', { language: 'en' })
+  await go(page, `/invitation?token=${invited.secret}`)
+  await page.getByRole('button', { name: 'Accept', exact: true }).click()
+  await page.waitForURL('**/organisation')
+
+  // The billing role has no keys and no log, and an admin of the site none of the site's screens.
+  const entries = page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link')
+  await expect
+    .poll(async () => (await entries.allTextContents()).map((text) => text.trim()))
+    .toEqual(['Budgets', 'Dashboard', 'Wallet', 'Organisation', 'Settings'])
+  await expectFit(page, 'en', ['Roles'])
+  await go(page, '/topup')
+  await page.getByText('$10.00').first().waitFor()
+  await expectFit(page, 'en', ['Roles'])
+  await go(page, '/token')
+  await page.getByText('Not available for this organisation').waitFor()
+  await go(page, '/channel')
+  await page.getByText('Not available for this organisation').waitFor()
+
+  // A member has tokens and a log.
+  const { items } = await stage.server.call<{ items: OrganisationMember[] }>(`GET ${path}/members`)
+  const member_id = items.find(({ username }) => username === 'admin')?.id ?? 0
+  await stage.server.call(`PUT ${path}/members`, { member_id, role: 'member' })
+  await go(page, '/organisation?tab=members')
+  await expect
+    .poll(async () => (await entries.allTextContents()).map((text) => text.trim()))
+    .toEqual(expect.arrayContaining(['Tokens', 'Logs', 'Organisation']))
+  await page.getByRole('cell', { name: 'Member', exact: true }).waitFor()
+  expect(await page.getByRole('button', { name: 'Invite', exact: true }).count()).toBe(0)
+
+  await stage.server.call(`DELETE ${path}/members/${member_id}`)
+  await go(page, '/token')
+  await readMessage(page, 'en', 'You no longer belong to the organisation. Your personal account pays now.')
+  await page.getByRole('link', { name: 'Channels' }).waitFor()
+  expect(problems.filter((problem) => !problem.includes(' 404 ') && !problem.includes(' 403 '))).toEqual([])
+})
 
 /** The row or the card with this name. */
 function rowOf(page: Page, name: string): Locator {

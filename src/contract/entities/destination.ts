@@ -108,6 +108,9 @@ export const eventTypes = {
 } as const satisfies Record<string, Text>
 export type EventType = keyof typeof eventTypes
 
+/** Those that webhooks of an organisation can subscribe to, about the organisation alone. */
+const organisationEvents = ['budget.reached', 'budget.raise_requested', 'order.paid'] as const satisfies readonly EventType[]
+
 export const destinationStatus = { enabled: 1, disabled: 2, autoDisabled: 3 } as const
 
 export const destinationStatusLabels: Readonly<Record<number, { label: Text; color: string }>> = {
@@ -223,3 +226,32 @@ export type Delivery = z.output<typeof delivery>
 /** How a destination answered one attempt. */
 export const deliveryAnswer = z.object({ delivered: z.boolean(), status: z.int(), answer: z.string() })
 export type DeliveryAnswer = z.output<typeof deliveryAnswer>
+
+/** A webhook of an organisation: a destination with the settings beside the other members. */
+export const organisationWebhookInput = destinationInput.pick({ name: true }).extend({
+  url: z.string().max(2000),
+  /** Blank for none, and to keep the stored one. */
+  secret: z.string().max(2000).default(''),
+  events: z.array(z.enum(organisationEvents)).min(1).max(50),
+})
+export type OrganisationWebhookInput = z.output<typeof organisationWebhookInput>
+export const organisationWebhookChange = organisationWebhookInput.partial().extend({
+  secret: z.string().max(2000).optional(),
+  enabled: z.boolean().optional(),
+})
+export type OrganisationWebhookChange = z.output<typeof organisationWebhookChange>
+
+export const organisationWebhookFields = {
+  name: destinationFields.name,
+  url: {
+    ...destinationKinds.webhook.fields.url,
+    required: { zh: '请填写地址', en: 'Enter a URL' },
+  },
+  secret: destinationKinds.webhook.fields.secret,
+  events: {
+    widget: 'choices',
+    label: destinationFields.events.label,
+    required: { zh: '请选择事件', en: 'Select events' },
+    choices: organisationEvents.map((value) => ({ value, label: eventTypes[value] })),
+  },
+} satisfies FieldsOf<OrganisationWebhookInput>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { budget, budgetChange, budgetInput, budgetOverride, organisationBudget, raise, raiseInput } from '../entities/budget.ts'
+import { deliveryAnswer, destination, organisationWebhookChange, organisationWebhookInput } from '../entities/destination.ts'
 import {
   allowance,
   invitation,
@@ -29,6 +30,7 @@ const { id } = idParams.shape
 const memberParams = z.object({ id, member: id })
 const teamParams = z.object({ id, team: id })
 const budgetParams = z.object({ id, budget: id })
+const webhookParams = z.object({ id, webhook: id })
 const invitationParams = z.object({ id, invitation: id })
 
 export const organisationRoutes = routes({
@@ -273,6 +275,45 @@ export const organisationRoutes = routes({
     params: z.object({ id, raise: id }),
     body: z.object({ grant: z.boolean() }),
     reply: raise,
+  },
+  'GET /api/organisation/:id/webhooks': {
+    access: 'user',
+    roles: managers,
+    summary: 'List the webhooks of an organisation, by name; secrets are left out',
+    params: idParams,
+    reply: z.array(destination),
+  },
+  'POST /api/organisation/:id/webhooks': {
+    access: 'user',
+    roles: managers,
+    summary: 'Create a webhook of an organisation, which gets events that concern it; at most ten',
+    params: idParams,
+    body: organisationWebhookInput,
+    reply: destination,
+  },
+  'PUT /api/organisation/:id/webhooks/:webhook': {
+    access: 'user',
+    roles: managers,
+    summary:
+      'Update a webhook of an organisation; absent members and an empty secret stay unchanged. `enabled` switches it on or off',
+    params: webhookParams,
+    body: organisationWebhookChange,
+    reply: destination,
+  },
+  'DELETE /api/organisation/:id/webhooks/:webhook': {
+    access: 'user',
+    roles: managers,
+    summary: 'Delete a webhook of an organisation and its deliveries',
+    params: webhookParams,
+    reply: done,
+  },
+  'POST /api/organisation/:id/webhooks/:webhook/test': {
+    access: 'user',
+    roles: managers,
+    limit: 'critical',
+    summary: 'Send a test message at once; returns what the webhook answered',
+    params: webhookParams,
+    reply: deliveryAnswer,
   },
   'POST /api/invitation/': {
     access: 'user',

@@ -1012,6 +1012,8 @@ interface AuditTable {
 /** Destinations of alerts and events. Only `notify/` writes it. */
 interface DestinationsTable {
   id: Generated<number>
+  /** The organisation whose webhook it is; 0 for the site. */
+  organisation_id: Generated<number>
   kind: string
   name: string
   /** The language of the texts of alerts. */

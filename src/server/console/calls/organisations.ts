@@ -1,6 +1,13 @@
+import type {
+  DestinationChange,
+  DestinationInput,
+  OrganisationWebhookChange,
+  OrganisationWebhookInput,
+} from '../../../contract/entities/destination.ts'
 import { isAdmin } from '../../../contract/roles.ts'
 import type { Handlers } from '../../../contract/route.ts'
 import type { organisationRoutes } from '../../../contract/routes/organisations.ts'
+import type { Language } from '../../../contract/text.ts'
 import { oneBased } from '../../base/db/page.ts'
 import { fail } from '../../base/lib/failure.ts'
 import { listAuditOf } from '../../base/options/list-audit.ts'
@@ -13,6 +20,8 @@ import {
   requireOwnSubject,
   tellOfRaise,
 } from '../../gateway/limits/organisation-budgets.ts'
+import { changeDestination, createDestination, deleteDestination, listDestinations } from '../../people/notify/destinations.ts'
+import { testDestination } from '../../people/notify/send-deliveries.ts'
 import { listAllowances, setAllowance } from '../../people/organisations/allowances.ts'
 import {
   answerInvitation,
@@ -151,6 +160,23 @@ export const organisationHandlers: Handlers<typeof organisationRoutes, Context> 
   'POST /api/organisation/:id/raises/:raise': (context, { params: { raise: id }, body: { grant: grants } }) =>
     answerRaise(context.app, askedBy(context), { id, grants }),
 
+  'GET /api/organisation/:id/webhooks': (context) => listDestinations(context.app, ownerOfWebhooks(context)),
+  'POST /api/organisation/:id/webhooks'(context, { body }) {
+    const { language } = context
+    const input = webhookInput(body, language)
+    return createDestination(context.app, { caller: requireCaller(context), input, owner: ownerOfWebhooks(context) })
+  },
+  'PUT /api/organisation/:id/webhooks/:webhook'(context, { params: { webhook: id }, body }) {
+    const owner = ownerOfWebhooks(context)
+    return changeDestination(context.app, { caller: requireCaller(context), id, change: webhookChange(body), owner })
+  },
+  async 'DELETE /api/organisation/:id/webhooks/:webhook'(context, { params: { webhook: id } }) {
+    await deleteDestination(context.app, { caller: requireCaller(context), id, owner: ownerOfWebhooks(context) })
+    return null
+  },
+  'POST /api/organisation/:id/webhooks/:webhook/test': (context, { params: { webhook: id } }) =>
+    testDestination(context.app, id, ownerOfWebhooks(context)),
+
   'POST /api/invitation/': (context, { body }) => showInvitation(context.app, body.token),
   'POST /api/invitation/answer': (context, { body: { token: secret, accept: accepts } }) =>
     answerInvitation(context.app, requireCaller(context), { secret, accepts }),
@@ -167,6 +193,17 @@ async function shown(context: Context) {
   const { db } = context.app
   const { payer } = requireOrganisation(context)
   return findOrganisation(db, (await findMembership(db, requireCaller(context), payer.id)) ?? fail('not_found'))
+}
+
+const ownerOfWebhooks = (context: Context) => requireOrganisation(context).payer.id
+
+function webhookInput({ url, secret, ...rest }: OrganisationWebhookInput, language: Language): DestinationInput {
+  return { ...rest, kind: 'webhook', language, settings: { url, secret } }
+}
+
+function webhookChange({ url, secret, ...rest }: OrganisationWebhookChange): DestinationChange {
+  const settings = { ...(url === undefined ? {} : { url }), ...(secret === undefined ? {} : { secret }) }
+  return { ...rest, ...(Object.keys(settings).length > 0 ? { settings } : {}) }
 }
 
 const askedBy = (context: Context) => ({ caller: requireCaller(context), membership: requireOrganisation(context) })

@@ -16,7 +16,7 @@ import {
   placesSeenBy,
 } from '../../people/organisations/budget-subjects.ts'
 import { lockOrganisation, type Membership, tokensWithin } from '../../people/organisations/membership.ts'
-import { recordEvent } from '../../usage/log/record-event.ts'
+import { recordEventOf } from '../../usage/log/record-event.ts'
 import { isOfOrganisation } from './budget-texts.ts'
 import { type Acting, type BudgetParts, changed, idIn, nameOfSubject, overrideWithin, presentAll } from './manage-budgets.ts'
 
@@ -100,7 +100,8 @@ export async function askForRaise(
     const { scope, subject, subject_name, name } = budget
     const about = { budget_id: id, name, scope, subject, subject_name }
     const payer = { organisation_id, organisation: membership.payer.username }
-    await recordEvent(core, within, 'budget.raise_requested', { ...payer, ...about, username: caller.username, amount, reason })
+    const data = { ...payer, ...about, username: caller.username, amount, reason }
+    await recordEventOf(core, within, { account: organisation_id, type: 'budget.raise_requested', data })
     return made
   })
   return presented(core, caller, raise)

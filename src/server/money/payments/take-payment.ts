@@ -7,7 +7,7 @@ import { seconds } from '../../base/lib/time/clock.ts'
 import { change, type Report } from '../../base/options/change.ts'
 import type { Core } from '../../base/options/core.ts'
 import { recordLog } from '../../usage/log/log.ts'
-import { recordEvent } from '../../usage/log/record-event.ts'
+import { recordEventOf } from '../../usage/log/record-event.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { quotaText } from '../ledger/quota-text.ts'
 import { amountOfGoods, goodsName } from './epay.ts'
@@ -64,17 +64,8 @@ export async function creditOrder(core: WithLedger, within: Within, order: Row<'
   const username = user?.username ?? ''
   await recordLog(within, { type: logType.topUp, at, userId, username, content, quota })
   const { provider, method, id: order_id } = order
-  await recordEvent(core, within, 'order.paid', {
-    order_id,
-    trade_no,
-    user_id: userId,
-    username,
-    quota,
-    money_minor,
-    currency,
-    provider,
-    method,
-  })
+  const data = { order_id, trade_no, user_id: userId, username, quota, money_minor, currency, provider, method }
+  await recordEventOf(core, within, { account: userId, type: 'order.paid', data })
   return reference
 }
 

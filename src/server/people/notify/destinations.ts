@@ -19,7 +19,10 @@ import { change } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
 import type { Settings } from './destination-requests.ts'
 
-/** Destinations of alerts and events: admins create and change them; their secrets are sealed and never shown again. */
+/**
+ * Destinations of alerts and events: admins create and change them; their secrets are sealed and never shown again. `owner` is the
+ * organisation whose webhook one is, 0 for the site: each sees and changes its own alone.
+ */
 export interface OpenDestination {
   readonly id: number
   readonly kind: DestinationKind
@@ -28,33 +31,35 @@ export interface OpenDestination {
   readonly failingSince: number
 }
 
-const destinationsMax = 100
+/** Of the site, and of one organisation. */
+const destinationsMax = { site: 100, organisation: 10 }
 const secretLengthMin = 16
 
-export async function listDestinations(core: Core): Promise<Destination[]> {
-  const rows = await core.db.selectFrom('destinations').selectAll().orderBy('name').orderBy('id').execute()
+export async function listDestinations(core: Core, owner = 0): Promise<Destination[]> {
+  const own = core.db.selectFrom('destinations').selectAll().where('organisation_id', '=', owner)
+  const rows = await own.orderBy('name').orderBy('id').execute()
   return rows.map((row) => present(core, row))
 }
 
 /** Throws `destination_setting_invalid`, `destinations_too_many`. */
 export async function createDestination(
   core: Core,
-  { caller, input }: { caller: Caller; input: DestinationInput },
+  { caller, input, owner = 0 }: { caller: Caller; input: DestinationInput; owner?: number },
 ): Promise<Destination> {
   const { kind, name, language, events } = input
   const settings = checkSettings(kind, input.settings)
   return change(core, caller, async (within, audit) => {
-    const kept = await countLocked(core, within, 'destinations')
-    if (kept >= destinationsMax) fail('destinations_too_many', { max: destinationsMax })
+    await requireFew(core, within, owner)
+    const values = { kind, name, language, events: JSON.stringify(eventsOf(kind, events)), organisation_id: owner }
     const { id } = await within
       .insertInto('destinations')
-      .values({ kind, name, language, events: JSON.stringify(eventsOf(kind, events)), created_at: seconds(core.now()) })
+      .values({ ...values, created_at: seconds(core.now()) })
       .returning('id')
       .executeTakeFirstOrThrow()
     const sealed = core.secrets.seal(JSON.stringify(settings), placeOf(id))
     const row = await update(within, id, { settings_sealed: sealed, failed_call_id: await lastFailedCall(within) })
     const after = present(core, row)
-    audit({ action: 'destination.create', target: targetOf(id), after: audited(after) })
+    audit({ ...actionOf('create', id, owner), after: audited(after) })
     return after
   })
 }
@@ -65,10 +70,10 @@ export async function createDestination(
  */
 export async function changeDestination(
   core: Core,
-  { caller, id, change: wanted }: { caller: Caller; id: number; change: DestinationChange },
+  { caller, id, change: wanted, owner = 0 }: { caller: Caller; id: number; change: DestinationChange; owner?: number },
 ): Promise<Destination> {
   return change(core, caller, async (within, audit) => {
-    const row = await findDestination(core, within, id)
+    const row = await findDestination(core, within, { id, owner })
     const before = present(core, row)
     const { settings: given = {}, enabled, name = row.name, language = row.language } = wanted
     const events = wanted.events ? eventsOf(before.kind, wanted.events) : before.events
@@ -91,18 +96,21 @@ export async function changeDestination(
         ...(isNewlyTold || (enabled && row.status !== status) ? { failed_call_id: await lastFailedCall(within) } : {}),
       }),
     )
-    audit({ action: 'destination.update', target: targetOf(id), before: audited(before), after: audited(after) })
+    audit({ ...actionOf('update', id, owner), before: audited(before), after: audited(after) })
     return after
   })
 }
 
 /** Throws `not_found`. */
-export function deleteDestination(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<void> {
+export function deleteDestination(
+  core: Core,
+  { caller, id, owner = 0 }: { caller: Caller; id: number; owner?: number },
+): Promise<void> {
   return change(core, caller, async (within, audit) => {
-    const row = await findDestination(core, within, id)
+    const row = await findDestination(core, within, { id, owner })
     await within.deleteFrom('deliveries').where('destination_id', '=', id).execute()
     await within.deleteFrom('destinations').where('id', '=', id).execute()
-    audit({ action: 'destination.delete', target: targetOf(id), before: audited(present(core, row)) })
+    audit({ ...actionOf('delete', id, owner), before: audited(present(core, row)) })
   })
 }
 
@@ -148,9 +156,25 @@ function audited({ kind, name, status, events, target }: Destination): object {
   return { kind, name, status, events, target }
 }
 
-async function findDestination(core: Core, within: Within, id: number): Promise<Row<'destinations'>> {
-  const row = await locked(core, within.selectFrom('destinations').selectAll().where('id', '=', id)).executeTakeFirst()
-  return row ?? fail('not_found')
+async function findDestination(
+  core: Core,
+  within: Within,
+  { id, owner }: { id: number; owner: number },
+): Promise<Row<'destinations'>> {
+  const found = within.selectFrom('destinations').selectAll().where('id', '=', id).where('organisation_id', '=', owner)
+  return (await locked(core, found).executeTakeFirst()) ?? fail('not_found')
+}
+
+async function requireFew(core: Core, within: Within, owner: number): Promise<void> {
+  const max = owner === 0 ? destinationsMax.site : destinationsMax.organisation
+  // Nobody adds one meanwhile.
+  await countLocked(core, within, 'destinations')
+  const { kept } = await within
+    .selectFrom('destinations')
+    .select((row) => row.fn.countAll<number>().as('kept'))
+    .where('organisation_id', '=', owner)
+    .executeTakeFirstOrThrow()
+  if (Number(kept) >= max) fail('destinations_too_many', { max })
 }
 
 function update(within: Within, id: number, values: Partial<Omit<Row<'destinations'>, 'id'>>): Promise<Row<'destinations'>> {
@@ -209,6 +233,8 @@ function placeOf(id: number) {
   return { table: 'destinations', column: 'settings', row: id }
 }
 
-function targetOf(id: number): string {
-  return `destination:${id}`
+/** What the audit log says was done, and to what: the history of an organisation has what was done to its own. */
+function actionOf(act: 'create' | 'update' | 'delete', id: number, owner: number): { action: string; target: string } {
+  if (owner === 0) return { action: `destination.${act}`, target: `destination:${id}` }
+  return { action: `organisation.webhook-${act}`, target: `organisation:${owner}` }
 }

@@ -21,6 +21,7 @@ export async function queueFailedCalls(core: Core): Promise<number> {
     .selectFrom('destinations')
     .select(['id', 'failed_call_id'])
     .where('status', '=', destinationStatus.enabled)
+    .where('organisation_id', '=', 0)
     .where('events', 'like', `%"${type}"%`)
     .execute()
   let queued = 0

@@ -54,8 +54,10 @@ export async function sendDeliveries(parts: SenderParts, signal: AbortSignal): P
   }
 }
 
-/** Sends a test message at once, without retries. Throws `not_found`. */
-export function testDestination(parts: SenderParts, id: number): Promise<DeliveryAnswer> {
+/** Sends a test message to one of the owner's at once, without retries. Throws `not_found`. */
+export async function testDestination(parts: SenderParts, id: number, owner = 0): Promise<DeliveryAnswer> {
+  const own = parts.db.selectFrom('destinations').select('id').where('id', '=', id).where('organisation_id', '=', owner)
+  if (!(await own.executeTakeFirst())) fail('not_found')
   const title = { zh: '测试消息', en: 'Test message' }
   const content = { zh: '如果您收到此消息，说明通知设置有效。', en: 'If you can read this, the settings work.' }
   return sendOnce(parts, newMessage(parts, { type: 'test', title, content, data: {} }), id)

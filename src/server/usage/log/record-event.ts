@@ -26,14 +26,20 @@ export function newMessage({ now }: Pick<Core, 'now'>, message: NewMessage): Mes
 }
 
 /**
- * Queues an event for every enabled webhook that subscribes to it, in the transaction that causes it: one statement, which writes
- * nothing when no webhook subscribes. `notify/send-deliveries` sends what is queued.
+ * Queues an event for every enabled webhook of the site that subscribes to it, in the transaction that causes it: one statement, which
+ * writes nothing when no webhook subscribes. `notify/send-deliveries` sends what is queued.
  */
-export async function recordEvent(
+export function recordEvent(core: Pick<Core, 'now'>, within: Queries, type: EventType, data: EventData): Promise<void> {
+  return recordEventOf(core, within, { account: 0, type, data })
+}
+
+type EventData = Readonly<Record<string, unknown>>
+
+/** The same for an event that concerns an account: webhooks of this organisation get it too. */
+export async function recordEventOf(
   core: Pick<Core, 'now'>,
   within: Queries,
-  type: EventType,
-  data: Readonly<Record<string, unknown>>,
+  { account, type, data }: { account: number; type: EventType; data: EventData },
 ): Promise<void> {
   const message = newMessage(core, { type, data })
   await within
@@ -52,17 +58,19 @@ export async function recordEvent(
           sql<number>`cast(${message.created_at} as bigint)`.as('created_at'),
         ])
         .where('status', '=', destinationStatus.enabled)
+        .where('organisation_id', 'in', [0, account])
         .where('events', 'like', `%"${type}"%`),
     )
     .execute()
 }
 
-/** Whether any enabled webhook subscribes to the event: to be checked before costly work for it. */
+/** Whether any enabled webhook of the site subscribes to the event: to be checked before costly work for it. */
 export async function isSubscribed(db: Queries, type: EventType): Promise<boolean> {
   const found = await db
     .selectFrom('destinations')
     .select('id')
     .where('status', '=', destinationStatus.enabled)
+    .where('organisation_id', '=', 0)
     .where('events', 'like', `%"${type}"%`)
     .limit(1)
     .executeTakeFirst()

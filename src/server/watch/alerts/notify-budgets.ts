@@ -1,6 +1,7 @@
 import type { BudgetPeriod, BudgetScope } from '../../../contract/entities/budget.ts'
 import { userStatus } from '../../../contract/entities/user.ts'
 import type { Text } from '../../../contract/text.ts'
+import type { Queries } from '../../base/db/open.ts'
 import type { Row } from '../../base/db/schema.ts'
 import { notifyOnce, notifySuperAdmins, type OnceNotice } from '../../gateway/channels/health/notify-super-admins.ts'
 import { isOfOrganisation, periodText } from '../../gateway/limits/budget-texts.ts'
@@ -9,7 +10,7 @@ import { nameOfSubject, sharesOf } from '../../gateway/limits/manage-budgets.ts'
 import { quotaText } from '../../money/ledger/quota-text.ts'
 import { isReachable } from '../../people/accounts/notices.ts'
 import { decidesAboutPlace, findBudgetSubject, peopleDeciding } from '../../people/organisations/budget-subjects.ts'
-import { recordEvent } from '../../usage/log/record-event.ts'
+import { recordEventOf } from '../../usage/log/record-event.ts'
 import type { App } from '../parts.ts'
 
 /**
@@ -57,11 +58,12 @@ async function announce(app: App, row: Row<'budgets'>, use: BudgetUse): Promise<
       .returning('budget_id')
       .executeTakeFirst()
     if (!mine) return undefined
-    await recordEvent(app, within, 'budget.reached', {
+    const data = {
       ...{ budget_id: row.id, name: row.name, scope: row.scope, subject: row.subject, subject_name },
       ...{ period: row.period, seconds: row.seconds, is_hard: row.is_hard === 1, share, spent, amount },
       renews_at: app.budgets.renewsAt(row) ?? 0,
-    })
+    }
+    await recordEventOf(app, within, { account: await accountOf(within, row), type: 'budget.reached', data })
     return { start: lastStart, share }
   })
 }
@@ -95,6 +97,17 @@ async function tell(
   }
   if (!people) await notifySuperAdmins(app, [notice], signal)
   else for (const person of people) if (isReachable(person)) await notifyOnce(app, { person, notice, signal })
+}
+
+/** The account whose spending a budget bounds; 0 where it bounds that of many. */
+async function accountOf(db: Queries, { scope, subject_id: id }: Row<'budgets'>): Promise<number> {
+  // Only `manage-budgets.ts` writes it.
+  const of = scope as BudgetScope
+  if (of === 'user') return id
+  if (isOfOrganisation(of)) return (await findBudgetSubject(db, of, id))?.organisationId ?? 0
+  if (of !== 'token') return 0
+  const token = await db.selectFrom('tokens').select('user_id').where('id', '=', id).executeTakeFirst()
+  return token?.user_id ?? 0
 }
 
 /** Who is told of a budget; undefined for the super admins. Of an organisation, those who decide about it. */

@@ -62,6 +62,7 @@ export async function testRule(app: App, rule: AlertRuleId): Promise<(DeliveryAn
     .selectFrom('destinations')
     .select('id')
     .where('id', 'in', [0, ...destinations])
+    .where('organisation_id', '=', 0)
     .execute()
   return Promise.all(known.map(async ({ id }) => ({ destination_id: id, ...(await sendOnce(app, message, id)) })))
 }

@@ -25,6 +25,7 @@ async function readDisabled({ db, now }: App): Promise<OnceNotice[]> {
     .selectFrom('destinations')
     .select(['id', 'name', 'last_error', 'status_time'])
     .where('status', '=', destinationStatus.autoDisabled)
+    .where('organisation_id', '=', 0)
     .where('status_time', '>', seconds(now()) - notifyWithinSeconds)
     .execute()
   return rows.map(({ id, name, last_error: reason, status_time: at }) => ({

@@ -8,7 +8,6 @@ import { useLocal, useText } from '../../lib/i18n.ts'
 import { usePayer } from '../../lib/payer.ts'
 import { read } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
-import { formatTime } from '../../lib/times.ts'
 import { FileButton } from '../../ui/list/list-file.tsx'
 import { ErrorView } from '../../ui/page/error-view.tsx'
 import { Panel } from '../../ui/page/panel.tsx'
@@ -57,15 +56,12 @@ function Month({ statement }: { statement: MonthlyStatement }) {
   const say = useText(texts)
   const local = useLocal()
   const exact = useExactQuota()
-  const { month, from, to, time_zone: zone, opening, credits, charges, closing } = statement
+  const { month, time_zone: zone, opening, credits, charges, closing } = statement
   const name = usePayer()?.name ?? ''
   const charged = charges.reduce((sum, { amount }) => sum + amount, 0)
   const calls = charges.reduce((sum, { count }) => sum + count, 0)
   return (
-    <Panel
-      title={say('monthTitle', { name, month })}
-      description={say('monthHint', { from: formatTime(from), to: formatTime(to - 1), zone })}
-    >
+    <Panel title={say('monthTitle', { name, month })} description={say('monthHint', { zone })}>
       <table className={`${shared.table} ${styles.lines}`}>
         <thead>
           <tr>

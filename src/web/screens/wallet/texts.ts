@@ -87,7 +87,7 @@ export const texts = defineTexts({
 
   tabMonths: ['月度账单', 'Monthly'],
   monthTitle: ['{name} {month} 月度账单', 'Statement of {name}, {month}'],
-  monthHint: ['{from} 至 {to}，时区 {zone}。', 'From {from} to {to}, in {zone}.'],
+  monthHint: ['按站点时区 {zone} 的整月统计。', 'The whole month in the time zone of the site, {zone}.'],
   month: ['月份', 'Month'],
   print: ['打印', 'Print'],
   line: ['项目', 'Line'],

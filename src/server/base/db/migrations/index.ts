@@ -50,6 +50,7 @@ import { organisations } from './0051-organisations.ts'
 import { budgetRaises } from './0052-budget-raises.ts'
 import { files } from './0053-files.ts'
 import { batches } from './0054-batches.ts'
+import { organisationWebhooks } from './0055-organisation-webhooks.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -112,4 +113,5 @@ export const migrations: readonly Migration[] = [
   { name: '0052-budget-raises', up: budgetRaises },
   { name: '0053-files', up: files },
   { name: '0054-batches', up: batches },
+  { name: '0055-organisation-webhooks', up: organisationWebhooks },
 ]
