@@ -29,6 +29,7 @@ const contractOfUsers = [
   ...['chats', 'issues', 'money', 'organisation-roles', 'roles', 'units'].map((name) => `contract/${name}.ts`),
   ...[
     'budget',
+    'destination',
     'external-identity',
     'incident',
     'ledger-row',

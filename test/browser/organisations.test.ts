@@ -37,6 +37,9 @@ const words = inBothLanguages({
   teams: ['团队', 'Teams'],
   budgets: ['预算', 'Budgets'],
   permissions: ['成员权限', 'Permissions'],
+  webhooks: ['Webhook', 'Webhooks'],
+  addWebhook: ['添加 Webhook', 'Add webhook'],
+  url: [/^地址/, /^URL/],
   history: ['操作记录', 'History'],
   invite: ['邀请', 'Invite'],
   done: ['完成', 'Done'],
@@ -228,6 +231,15 @@ it.each(
     await root.getByText('90').first().waitFor()
     await expectFit(root, language, data)
     await shoot(root, 'organisation-permissions', look)
+    await tabOf(root, say.webhooks).click()
+    await root.getByRole('button', { name: say.addWebhook }).click()
+    await root.getByRole('textbox', { name: say.name }).fill('hook')
+    await root.getByRole('textbox', { name: say.url }).fill('https://example.com/hook')
+    await expectFit(root, language, [...data, 'hook', 'https://example.com/hook'])
+    await root.getByRole('button', { name: say.submit, exact: true }).click()
+    await root.getByRole('dialog').waitFor({ state: 'detached' })
+    await expectFit(root, language, [...data, 'hook', 'example.com'])
+    await shoot(root, 'organisation-webhooks', look)
     await tabOf(root, say.history).click()
     await settled(root)
     await shoot(root, 'organisation-history', look)

@@ -165,7 +165,9 @@ describe.each(everyone)('for $who', (person) => {
         ({ nav, access }) =>
           level > 0 &&
           nav?.group === group &&
-          (nav.flag?.(status) ?? true) &&
+          // There is no organisation.
+          nav.isOfOrganisation !== true &&
+          (nav.flag?.(status, null) ?? true) &&
           // A split entry shows its parts when it is expanded.
           (nav.parts?.(status) ?? []).length <= 1 &&
           mayAccess(level, access),

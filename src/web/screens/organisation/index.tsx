@@ -4,7 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useEffectEvent } from 'react'
 import { useText } from '../../lib/i18n.ts'
-import { type Payer, switchPayer, usePayer } from '../../lib/payer.ts'
+import { managesAll, type Payer, switchPayer, usePayer } from '../../lib/payer.ts'
 import { read } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
 import { Empty } from '../../ui/page/empty.tsx'
@@ -18,9 +18,10 @@ const MembersTab = lazy(async () => ({ default: (await import('./members-tab.tsx
 const TeamsTab = lazy(async () => ({ default: (await import('./teams-tab.tsx')).TeamsTab }))
 const BudgetsTab = lazy(async () => ({ default: (await import('./budgets/budgets-tab.tsx')).BudgetsTab }))
 const AllowancesTab = lazy(async () => ({ default: (await import('./allowances-tab.tsx')).AllowancesTab }))
+const WebhooksTab = lazy(async () => ({ default: (await import('./webhooks-tab.tsx')).WebhooksTab }))
 const AuditTab = lazy(async () => ({ default: (await import('./audit-tab.tsx')).AuditTab }))
 
-const tabs = ['overview', 'members', 'teams', 'budgets', 'allowances', 'audit'] as const
+const tabs = ['overview', 'members', 'teams', 'budgets', 'allowances', 'webhooks', 'audit'] as const
 type Tab = (typeof tabs)[number]
 
 /** The organisation that pays, for its members: each sees what the role may see. A mailed link names the one that it is about. */
@@ -50,7 +51,10 @@ function Organisation({ payer }: { payer: Payer }) {
   const say = useText(texts)
   const navigate = useNavigate()
   const { values } = useUrlState({ tab: 'overview' })
-  const offered = tabs.filter((name) => name !== 'audit' || payer.role === 'owner' || payer.role === 'operator')
+  const offered = tabs.filter((name) => {
+    if (name === 'webhooks') return managesAll(payer)
+    return name !== 'audit' || payer.role === 'owner' || payer.role === 'operator'
+  })
   const tab = offered.find((name) => name === values.tab) ?? 'overview'
   const labels: Readonly<Record<Tab, string>> = {
     overview: say('tabOverview'),
@@ -58,6 +62,7 @@ function Organisation({ payer }: { payer: Payer }) {
     teams: say('tabTeams'),
     budgets: say('tabBudgets'),
     allowances: say('tabAllowances'),
+    webhooks: say('tabWebhooks'),
     audit: say('tabAudit'),
   }
   const show = (next: Tab) => void navigate({ to: '/organisation', search: next === 'overview' ? {} : { tab: next } })
@@ -71,6 +76,7 @@ function Organisation({ payer }: { payer: Payer }) {
           {tab === 'teams' && <TeamsTab payer={payer} />}
           {tab === 'budgets' && <BudgetsTab payer={payer} />}
           {tab === 'allowances' && <AllowancesTab payer={payer} />}
+          {tab === 'webhooks' && <WebhooksTab payer={payer} />}
           {tab === 'audit' && <AuditTab payer={payer} />}
         </Suspense>
       </PageTabs>

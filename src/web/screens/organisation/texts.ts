@@ -9,6 +9,7 @@ export const texts = defineTexts({
   tabTeams: ['团队', 'Teams'],
   tabBudgets: ['预算', 'Budgets'],
   tabAllowances: ['成员权限', 'Permissions'],
+  tabWebhooks: ['Webhook', 'Webhooks'],
   tabAudit: ['操作记录', 'History'],
   saved: ['已保存', 'Saved'],
 
