@@ -20,9 +20,15 @@ export interface Tables {
   organisations: { id: number; founded_by: number; transfer_to: Generated<number>; transfer_by: Generated<number> }
   organisation_members: OrganisationMembersTable
   organisation_teams: OrganisationTeamsTable
-  organisation_team_members: { team_id: number; member_id: number; is_manager: Generated<number> }
+  organisation_team_members: OrganisationTeamMembersTable
   organisation_invitations: OrganisationInvitationsTable
   organisation_allowances: OrganisationAllowancesTable
+  organisation_sign_on: OrganisationSignOnTable
+  organisation_domains: { organisation_id: number; domain: string; created_at: number; confirmed_at: Generated<number> }
+  directory_rules: DirectoryRulesTable
+  directory_people: DirectoryPeopleTable
+  directory_groups: DirectoryGroupsTable
+  directory_group_people: { group_id: number; person_id: number }
   /** Member and team of a token of an organisation since a time. */
   token_places: { token_id: number; since: number; member_id: number; team_id: number }
   channels: ChannelsTable
@@ -196,6 +202,83 @@ interface OrganisationMembersTable {
   invited_by: Generated<number>
   created_at: number
   left_at: number | null
+  /** The role that the groups of the directory give; '' for none. Then `role` is the higher of it and `hand_role`. */
+  directory_role: Generated<string>
+  /** The role that a person has given; only where there is a `directory_role`. */
+  hand_role: Generated<string>
+}
+
+interface OrganisationTeamMembersTable {
+  team_id: number
+  member_id: number
+  is_manager: Generated<number>
+  /** Whether a group of the directory has put the member there. */
+  by_directory: Generated<number>
+}
+
+/** How the people of an organisation sign in, and the token by which its directory keeps them. */
+interface OrganisationSignOnTable {
+  organisation_id: number
+  /** Of the OpenID provider; '' for none. */
+  issuer: Generated<string>
+  client_id: Generated<string>
+  secret_sealed: Generated<string>
+  /** The claim of the ID token that lists groups; '' for none. */
+  group_claim: Generated<string>
+  is_enabled: Generated<number>
+  /** Whether a person that the site does not know gets an account. */
+  creates_accounts: Generated<number>
+  /** Whether accounts that came by the directory sign in there alone. */
+  is_only_way: Generated<number>
+  /** SHA-256 of the SCIM token. */
+  scim_hash: string | null
+  scim_created_at: Generated<number>
+  scim_used_at: Generated<number>
+}
+
+/** What a group of the directory means: a role, or a place in a team. */
+interface DirectoryRulesTable {
+  id: Generated<number>
+  organisation_id: number
+  directory_group: string
+  role: Generated<string>
+  team_id: Generated<number>
+  is_manager: Generated<number>
+}
+
+/** A user as the directory of an organisation knows them. */
+interface DirectoryPeopleTable {
+  id: Generated<number>
+  organisation_id: number
+  user_id: number
+  /** Issuer and subject of the ID token; '' before the first login. */
+  subject: Generated<string>
+  /** Of SCIM, as the directory has sent them. */
+  user_name: Generated<string>
+  user_name_key: Generated<string>
+  external_id: Generated<string>
+  /** JSON: names and addresses as the directory has sent them. */
+  profile: Generated<string>
+  /** JSON: the groups of the last login. */
+  claimed_groups: Generated<string>
+  /** Whether the account was created for this person of the directory. */
+  came_by_it: Generated<number>
+  /** The membership that ended when the directory switched the person off, and JSON of its teams; 0 for none. */
+  suspended_member: Generated<number>
+  suspended_teams: Generated<string>
+  created_at: number
+  updated_at: number
+}
+
+/** A group that the directory has sent by SCIM. */
+interface DirectoryGroupsTable {
+  id: Generated<number>
+  organisation_id: number
+  name: string
+  name_key: string
+  external_id: Generated<string>
+  created_at: number
+  updated_at: number
 }
 
 interface OrganisationTeamsTable {

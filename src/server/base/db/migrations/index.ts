@@ -51,6 +51,7 @@ import { budgetRaises } from './0052-budget-raises.ts'
 import { files } from './0053-files.ts'
 import { batches } from './0054-batches.ts'
 import { organisationWebhooks } from './0055-organisation-webhooks.ts'
+import { signOn } from './0056-sign-on.ts'
 
 export interface Migration {
   /** In which the migrations are ordered, and by which a database knows that it has it. */
@@ -114,4 +115,5 @@ export const migrations: readonly Migration[] = [
   { name: '0053-files', up: files },
   { name: '0054-batches', up: batches },
   { name: '0055-organisation-webhooks', up: organisationWebhooks },
+  { name: '0056-sign-on', up: signOn },
 ]
