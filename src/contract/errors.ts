@@ -345,6 +345,62 @@ export const errors = {
     'An organisation needs an owner: make somebody else an owner first',
   ),
   organisation_member_already: kind(400, '你已是该组织的成员', 'You are a member of this organisation already'),
+  organisation_by_directory: kind(
+    403,
+    '该设置由组织的目录分组给予，请在目录中修改',
+    'A group of the directory gives this; change it in the directory',
+  ),
+  sign_on_unknown: kind(
+    404,
+    '没有找到该组织的登录方式，请检查组织名称或邮箱地址',
+    'No organisation with a login of its own has this name or mail domain; check what you entered',
+  ),
+  sign_on_incomplete: kind(
+    400,
+    '请填写颁发者、客户端 ID 和密钥；站点管理员还须设置服务器地址',
+    'The login needs issuer, client id and secret, and the site its server address, before it can be enabled',
+  ),
+  sign_on_person_unknown: kind(
+    403,
+    '你的账户尚未加入该组织，请联系组织管理员',
+    'You have no account in this organisation yet; ask its admin',
+  ),
+  sign_on_inactive: kind(
+    403,
+    '你在该组织中的成员资格已停用，请联系组织管理员',
+    'Your membership of this organisation has ended; ask its admin',
+  ),
+  sign_on_admin: kind(
+    403,
+    '站点管理员不能通过组织登录，请使用个人登录方式',
+    'Admins of the site do not sign in by an organisation; use your personal login',
+  ),
+  personal_login_off: kind(
+    403,
+    '你的账户须通过组织“{organisation}”登录',
+    'Your account signs in by the organisation “{organisation}”',
+  ),
+  domain_taken: kind(409, '域名 {domain} 已属于另一组织', 'The domain {domain} belongs to another organisation'),
+  domain_invalid: kind(400, '{domain} 不是有效的域名', '{domain} is not a valid domain'),
+  scim_token_invalid: kind(
+    401,
+    'SCIM 令牌无效，请在组织设置中重新生成',
+    'The SCIM token is invalid; create a new one in the settings of the organisation',
+  ),
+  scim_user_taken: kind(409, '该组织中已有此 userName 或该账户', 'The organisation has a user with this userName already'),
+  scim_group_taken: kind(409, '该组织中已有同名分组', 'The organisation has a group with this displayName already'),
+  scim_only_owner: kind(
+    409,
+    '此人是组织唯一的所有者，请先指定另一名所有者',
+    'This user is the only owner of the organisation; make somebody else an owner first',
+  ),
+  scim_filter_invalid: kind(
+    400,
+    '不支持的过滤条件：{reason}',
+    'Unsupported filter: {reason}. Supported are comparisons by eq, joined by and',
+  ),
+  scim_path_invalid: kind(400, '不支持的路径：{path}', 'Unsupported path: {path}'),
+  scim_value_invalid: kind(400, '{path} 的值无效：{reason}', 'Invalid value of {path}: {reason}'),
   payer_refused: kind(
     400,
     '该接口只能以个人身份调用，请去掉请求头 x-organisation-id',

@@ -5,6 +5,7 @@ import { newSecret } from '../../base/lib/secrets/ids.ts'
 import type { Core } from '../../base/options/core.ts'
 import { lockUser } from './lock-user.ts'
 import { consumeStep, storeStep, tryStep } from './login-steps.ts'
+import { requireWayIn } from './require-way-in.ts'
 import type { Sessions } from './sessions.ts'
 import { hasTwoFactor, requireSecondFactor } from './two-factor.ts'
 import { type Account, findUser, isActive } from './users.ts'
@@ -15,6 +16,8 @@ type Parts = Core & { readonly sessions: Sessions }
 export interface LoginClient {
   readonly address: string
   readonly userAgent: string
+  /** The organisation whose directory has signed the user in; absent for the personal login. */
+  readonly organisationId?: number | undefined
   /** Sets the token with which the browser continues, when a second factor is required. */
   keepBrowser?(token: string): void
 }
@@ -40,7 +43,7 @@ export async function completeLogin(parts: Parts, user: Row<'users'>, client: Lo
     token,
     boundTo: token,
     userId: user.id,
-    detail: {},
+    detail: { organisation: String(client.organisationId ?? '') },
     minutes: secondFactorMinutes,
   })
   client.keepBrowser?.(token)
@@ -64,17 +67,24 @@ export async function completeWithSecondFactor(
   await requireSecondFactor(parts, user, code)
   // A ban or a new password in between has deleted the step.
   if (!(await consumeStep(parts, name, [name.token]))) fail('login_step_lost')
-  return openSession(parts, user, client)
+  const { organisation = '' } = tried.detail
+  return openSession(parts, user, { ...client, organisationId: organisation === '' ? undefined : Number(organisation) })
 }
 
 /**
  * Creates the session after all factors, for the user as read before they were checked. A password that was changed since has ended all
- * sessions and ends this login too: throws `login_step_lost`.
+ * sessions and ends this login too: throws `login_step_lost`, and what `requireWayIn` throws.
  */
-export async function openSession(parts: Parts, user: Row<'users'>, { address, userAgent }: LoginClient): Promise<SignedIn> {
+export async function openSession(
+  parts: Parts,
+  user: Row<'users'>,
+  { address, userAgent, organisationId }: LoginClient,
+): Promise<SignedIn> {
   const token = await parts.db.transaction().execute(async (within) => {
+    // Who switches a user off locks the row too, and ends the sessions that are there then.
     const { password_hash } = await lockUser(parts, within, user.id)
     if (password_hash !== user.password_hash) fail('login_step_lost')
+    await requireWayIn(within, user, organisationId)
     return parts.sessions.create({ userId: user.id, address, userAgent }, within)
   })
   return { token, user: presentSignedIn(user) }

@@ -57,7 +57,7 @@ export function findByEmail(db: Queries, email: string): Promise<Row<'users'> | 
 /** The column of the immutable id of an external identity. */
 export type IdentityColumn = 'github_id' | 'linux_do_id' | 'wechat_id' | 'telegram_id' | 'oidc_id'
 
-type NewUser = Pick<NewRow<'users'>, 'password_hash'> & {
+export type NewUser = Pick<NewRow<'users'>, 'password_hash'> & {
   readonly username: string
   readonly displayName: string
   readonly role: number

@@ -1,6 +1,6 @@
 import { isObject, readJson } from '../../../base/lib/bytes/read-json.ts'
 import { fail } from '../../../base/lib/failure.ts'
-import { callConfigured, type UpstreamAgents } from '../../../base/lib/net/http-client.ts'
+import { callConfigured, fetchUntrusted, type UpstreamAgents } from '../../../base/lib/net/http-client.ts'
 import { parseUrl } from '../../../base/lib/net/parse-url.ts'
 import { CallFailure } from '../../../base/lib/net/upstream-http/exchange.ts'
 import type { Core } from '../../../base/options/core.ts'
@@ -38,6 +38,8 @@ interface EndpointCall {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent by POST as a form; without it the call is a GET. */
   readonly form?: Readonly<Record<string, string>>
+  /** A user has named the address: only public ones are called, and only by https. */
+  readonly isUntrusted?: boolean
 }
 
 /**
@@ -58,12 +60,13 @@ export class ProviderClient {
   }
 
   /** Returns the reply if it is a JSON object with a success status. Throws `outside_failed`. */
-  async call({ url, headers = {}, form }: EndpointCall): Promise<Readonly<Record<string, unknown>>> {
+  async call({ url, headers = {}, form, isUntrusted = false }: EndpointCall): Promise<Readonly<Record<string, unknown>>> {
     const body = form && new URLSearchParams(form).toString()
+    const method: 'GET' | 'POST' = body === undefined ? 'GET' : 'POST'
     try {
-      const reply = await callConfigured(this.#upstream, {
+      const call = {
         url,
-        method: body === undefined ? 'GET' : 'POST',
+        method,
         headers: {
           accept: 'application/json',
           'user-agent': 'sluice',
@@ -73,7 +76,10 @@ export class ProviderClient {
         ...(body === undefined ? {} : { body }),
         timeoutMs: this.#timeoutMs,
         sizeBytesMax,
-      })
+      }
+      const reply = await (isUntrusted
+        ? fetchUntrusted(this.#upstream, { ...call, redirectsMax: 0 })
+        : callConfigured(this.#upstream, call))
       const value = reply.status >= 200 && reply.status < 300 ? readJson(reply.body) : undefined
       if (isObject(value)) return value
       this.#core.logger.warn(

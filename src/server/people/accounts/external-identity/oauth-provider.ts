@@ -25,7 +25,7 @@ export type IdentityAccounts = Accounts & { readonly identity: IdentityParts }
 export type IdentityCore = Core & { readonly identity: IdentityParts }
 
 /** The authorization request of RFC 6749: the query parameters of the provider's page. */
-interface AuthorizationRequest {
+export interface AuthorizationRequest {
   readonly state: string
   /** PKCE, RFC 7636. Providers that do not support it ignore it. */
   readonly challenge: string
@@ -35,7 +35,7 @@ interface AuthorizationRequest {
 }
 
 /** The code with which the browser came to the redirect URI, and the stored OAuth start. */
-interface AuthorizationResponse {
+export interface AuthorizationResponse {
   readonly code: string
   /** The PKCE verifier; '' when a client began the login without PKCE. */
   readonly verifier: string

@@ -1,12 +1,22 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
+import { upTo } from '../../../base/lib/collections/cache-size.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import { parseUrl } from '../../../base/lib/net/parse-url.ts'
 import type { Core } from '../../../base/options/core.ts'
 import type { ProviderClient } from './endpoints.ts'
 import { type ProviderAnswer, requireText } from './read-profile.ts'
 
+/** An OpenID provider, by the address of its discovery document or its issuer. */
+export interface OidcProvider {
+  readonly address: string
+  /** A user has named it: only public addresses are called, and only by https. */
+  readonly isUntrusted: boolean
+}
+
 /** The provider's discovery document. https://openid.net/specs/openid-connect-discovery-1_0.html */
 interface OidcDiscovery {
+  readonly isUntrusted: boolean
   readonly issuer: string
   readonly authorize: string
   readonly token: string
@@ -23,18 +33,20 @@ const clockToleranceSeconds = 60
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']
 const wellKnown = '/.well-known/openid-configuration'
 
+/** The site has one provider, and each organisation may have one. */
+const providersMax = 1000
+
 interface Kept<Value> {
-  readonly of: string
   readonly value: Value
   readonly readAt: number
 }
 
-/** Discovery document and keys of the OpenID provider, cached for some minutes, and the verification of its ID tokens. */
+/** Discovery documents and keys of OpenID providers, cached for some minutes, and the verification of their ID tokens. */
 export class OidcKeys {
   readonly #core: Pick<Core, 'now'>
   readonly #providers: ProviderClient
-  #site: Kept<OidcDiscovery> | undefined
-  #keys: Kept<JSONWebKeySet> | undefined
+  readonly #sites = new LRUCache<string, Kept<OidcDiscovery>>(upTo(providersMax))
+  readonly #keys = new LRUCache<string, Kept<JSONWebKeySet>>(upTo(providersMax))
 
   constructor(core: Pick<Core, 'now'>, providers: ProviderClient) {
     this.#core = core
@@ -42,11 +54,13 @@ export class OidcKeys {
   }
 
   /** Throws `outside_failed`, also for a provider whose issuer differs from the configured one. */
-  async site(address: string): Promise<OidcDiscovery> {
-    const url = address.endsWith(wellKnown) ? address : `${address}${wellKnown}`
-    if (this.#site && this.#isFresh(this.#site, url, keptMs)) return this.#site.value
-    const value = readSite(await this.#providers.call({ url }), url)
-    this.#site = { of: url, value, readAt: this.#core.now() }
+  async site({ address, isUntrusted }: OidcProvider): Promise<OidcDiscovery> {
+    const url = address.endsWith(wellKnown) ? address : `${address.replace(/\/$/, '')}${wellKnown}`
+    const name = nameOf(url, isUntrusted)
+    const kept = this.#sites.get(name)
+    if (kept && this.#isFresh(kept, keptMs)) return kept.value
+    const value = readSite(await this.#providers.call({ url, isUntrusted }), { url, isUntrusted })
+    this.#sites.set(name, { value, readAt: this.#core.now() })
     return value
   }
 
@@ -78,19 +92,27 @@ export class OidcKeys {
   }
 
   async #readKeys(site: OidcDiscovery, maxAgeMs: number): Promise<JSONWebKeySet> {
-    if (this.#keys && this.#isFresh(this.#keys, site.keys, maxAgeMs)) return this.#keys.value
-    const { keys } = await this.#providers.call({ url: site.keys })
+    const { keys: url, isUntrusted } = site
+    const name = nameOf(url, isUntrusted)
+    const kept = this.#keys.get(name)
+    if (kept && this.#isFresh(kept, maxAgeMs)) return kept.value
+    const { keys } = await this.#providers.call({ url, isUntrusted })
     if (!Array.isArray(keys)) throw new Error('The provider has no keys')
     // The library checks each key before it uses it.
     const value = { keys } as JSONWebKeySet
-    this.#keys = { of: site.keys, value, readAt: this.#core.now() }
+    this.#keys.set(name, { value, readAt: this.#core.now() })
     return value
   }
 
-  #isFresh({ of, readAt }: Kept<unknown>, wanted: string, maxAgeMs: number): boolean {
+  #isFresh({ readAt }: Kept<unknown>, maxAgeMs: number): boolean {
     const age = this.#core.now() - readAt
-    return of === wanted && age >= 0 && age < maxAgeMs
+    return age >= 0 && age < maxAgeMs
   }
+}
+
+/** What was read without the guard is not used where it is required. */
+function nameOf(url: string, isUntrusted: boolean): string {
+  return `${isUntrusted} ${url}`
 }
 
 /** The authorized party must be this client, and must be present when there are several audiences. */
@@ -98,12 +120,16 @@ function isFor({ aud, azp }: JWTPayload, clientId: string): boolean {
   return azp === undefined ? !Array.isArray(aud) || aud.length === 1 : azp === clientId
 }
 
-function readSite(answer: ProviderAnswer, url: string): OidcDiscovery {
+function readSite(
+  answer: ProviderAnswer,
+  { url, isUntrusted }: { readonly url: string; readonly isUntrusted: boolean },
+): OidcDiscovery {
   const issuer = requireText(answer, 'issuer', 300)
   if (`${issuer.replace(/\/$/, '')}${wellKnown}` !== url) fail('outside_failed', {}, { detail: 'the issuer is another' })
   const methods = answer.token_endpoint_auth_methods_supported
   const known = Array.isArray(methods) ? methods : []
   return {
+    isUntrusted,
     issuer,
     authorize: requireWebAddress(answer, 'authorization_endpoint', url),
     token: requireWebAddress(answer, 'token_endpoint', url),

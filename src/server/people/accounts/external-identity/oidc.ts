@@ -1,32 +1,76 @@
-import { authorizationQuery, codeForm, type OAuthFlow, withQuery } from './oauth-provider.ts'
-import { basicAuth, requireText, textOf } from './read-profile.ts'
+import type { OidcProvider } from './oidc-keys.ts'
+import {
+  type AuthorizationRequest,
+  type AuthorizationResponse,
+  authorizationQuery,
+  codeForm,
+  type IdentityParts,
+  type OAuthFlow,
+  withQuery,
+} from './oauth-provider.ts'
+import { basicAuth, type ProviderAnswer, requireText, textOf } from './read-profile.ts'
 
 const subjectLengthMax = 255
 
+/** This site as a client of an OpenID provider. */
+export interface OidcClient {
+  readonly provider: OidcProvider
+  readonly clientId: string
+  readonly secret: string
+  readonly scope: string
+}
+
+/** The address of the provider's login page for one authorization request. Throws `outside_failed`. */
+export async function oidcAuthorizeUrl(
+  { oidcKeys }: IdentityParts,
+  { provider, clientId, scope }: Omit<OidcClient, 'secret'>,
+  request: AuthorizationRequest,
+): Promise<string> {
+  const site = await oidcKeys.site(provider)
+  return withQuery(site.authorize, { ...authorizationQuery(clientId, request), scope, nonce: request.nonce })
+}
+
 /**
- * Any OpenID provider, by its discovery document. Matched by issuer and subject, so that the same subject at another provider is
- * another person.
+ * Exchanges a code for the verified claims of its ID token. `subject` has the issuer in it, so that the same subject at another
+ * provider is another person. Throws `outside_failed`.
  */
+export async function oidcIdentify(
+  { oidcKeys, providers }: IdentityParts,
+  { provider, clientId, secret }: Omit<OidcClient, 'scope'>,
+  given: AuthorizationResponse,
+): Promise<{ readonly subject: string; readonly issuer: string; readonly claims: ProviderAnswer }> {
+  const site = await oidcKeys.site(provider)
+  const form = codeForm(given)
+  const { isUntrusted } = provider
+  const answer = await providers.call(
+    site.secretInForm
+      ? { url: site.token, isUntrusted, form: { ...form, client_id: clientId, client_secret: secret } }
+      : { url: site.token, isUntrusted, form, headers: { authorization: basicAuth(clientId, secret) } },
+  )
+  const idToken = requireText(answer, 'id_token', 64 * 1024)
+  const claims = await oidcKeys.verify(site, { idToken, clientId, nonce: given.nonce })
+  return { subject: `${site.issuer} ${requireText(claims, 'sub', subjectLengthMax)}`, issuer: site.issuer, claims }
+}
+
+/** The OpenID provider of the site, by its discovery document. */
 export const oidc: OAuthFlow = {
-  async authorizeUrl({ options, identity }, request) {
+  authorizeUrl({ options, identity }, request) {
     const { 'oidc.well_known': address, 'oidc.client_id': clientId } = options.current
-    const site = await identity.oidcKeys.site(address)
-    return withQuery(site.authorize, { ...authorizationQuery(clientId, request), scope: 'openid profile', nonce: request.nonce })
+    return oidcAuthorizeUrl(
+      identity,
+      { provider: { address, isUntrusted: false }, clientId, scope: 'openid profile' },
+      request,
+    )
   },
 
-  async identify({ options, identity: { oidcKeys, providers } }, given) {
+  async identify({ options, identity }, given) {
     const { 'oidc.well_known': address, 'oidc.client_id': clientId, 'oidc.client_secret': secret } = options.current
-    const site = await oidcKeys.site(address)
-    const form = codeForm(given)
-    const answer = await providers.call(
-      site.secretInForm
-        ? { url: site.token, form: { ...form, client_id: clientId, client_secret: secret } }
-        : { url: site.token, form, headers: { authorization: basicAuth(clientId, secret) } },
+    const { subject, claims } = await oidcIdentify(
+      identity,
+      { provider: { address, isUntrusted: false }, clientId, secret },
+      given,
     )
-    const idToken = requireText(answer, 'id_token', 64 * 1024)
-    const claims = await oidcKeys.verify(site, { idToken, clientId, nonce: given.nonce })
-    const subject = requireText(claims, 'sub', subjectLengthMax)
     const username = textOf(claims, 'preferred_username')
-    return { subject: `${site.issuer} ${subject}`, name: textOf(claims, 'name') || username, username }
+    return { subject, name: textOf(claims, 'name') || username, username }
   },
 }
