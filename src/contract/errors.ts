@@ -360,6 +360,11 @@ export const errors = {
     '请填写颁发者、客户端 ID 和密钥；站点管理员还须设置服务器地址',
     'The login needs issuer, client id and secret, and the site its server address, before it can be enabled',
   ),
+  sign_on_provider: kind(
+    400,
+    '{issuer} 没有返回该颁发者的 OpenID 配置；须为可公开访问的 https 地址',
+    'There is no OpenID configuration of this issuer at {issuer}; it must be a public https address',
+  ),
   sign_on_person_unknown: kind(
     403,
     '你的账户尚未加入该组织，请联系组织管理员',
@@ -382,6 +387,11 @@ export const errors = {
   ),
   domain_taken: kind(409, '域名 {domain} 已属于另一组织', 'The domain {domain} belongs to another organisation'),
   domain_invalid: kind(400, '{domain} 不是有效的域名', '{domain} is not a valid domain'),
+  directory_full: kind(
+    400,
+    '目录中最多有 {max} 人',
+    'A directory has at most {max} people',
+  ),
   scim_token_invalid: kind(
     401,
     'SCIM 令牌无效，请在组织设置中重新生成',

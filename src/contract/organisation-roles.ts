@@ -1,6 +1,6 @@
 import type { Text } from './text.ts'
 
-/** What a member of an organisation is in it. */
+/** What a member of an organisation is in it, from the highest role to the lowest. */
 export const organisationRoles = ['owner', 'admin', 'billing', 'member'] as const
 export type OrganisationRole = (typeof organisationRoles)[number]
 

@@ -19,6 +19,7 @@ import { registrationRoutes } from './registration.ts'
 import { savedViewRoutes } from './saved-views.ts'
 import { secondFactorRoutes } from './second-factor.ts'
 import { sessionRoutes } from './session.ts'
+import { signOnRoutes } from './sign-on.ts'
 import { siteRoutes } from './site.ts'
 import { statusPageRoutes } from './status-page.ts'
 import { systemRoutes } from './system.ts'
@@ -49,6 +50,7 @@ export const allRoutes = {
   ...pricingRoutes,
   ...tokenRoutes,
   ...organisationRoutes,
+  ...signOnRoutes,
   ...budgetRoutes,
   ...taskRoutes,
   ...batchRoutes,

@@ -21,6 +21,7 @@ import { registrationHandlers } from './registration.ts'
 import { savedViewHandlers } from './saved-views.ts'
 import { secondFactorHandlers } from './second-factor.ts'
 import { sessionHandlers } from './session.ts'
+import { signOnHandlers } from './sign-on.ts'
 import { siteHandlers } from './site.ts'
 import { statusPageHandlers } from './status-page.ts'
 import { systemHandlers } from './system.ts'
@@ -51,6 +52,7 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...pricingHandlers,
   ...tokenHandlers,
   ...organisationHandlers,
+  ...signOnHandlers,
   ...budgetHandlers,
   ...taskHandlers,
   ...batchHandlers,

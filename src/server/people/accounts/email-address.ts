@@ -36,6 +36,12 @@ export function readEmail({ options }: Pick<Core, 'options'>, text: string): str
   return email
 }
 
+/** The canonical form of a mail domain; undefined for anything else. */
+export function mailDomain(text: string): string | undefined {
+  const domain = canonicalDomain(text.trim())
+  return domainForm.test(domain) ? domain : undefined
+}
+
 /** The domain in ASCII, or '' when it is invalid. Names that only look alike stay different. */
 function canonicalDomain(text: string): string {
   return /[\s/?#@:\\[\]%]/.test(text) ? '' : domainToASCII(text.toLowerCase())

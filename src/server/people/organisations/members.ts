@@ -7,7 +7,7 @@ import { fail } from '../../base/lib/failure.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
 import { change, type Report } from '../../base/options/change.ts'
 import type { Caller, Core } from '../../base/options/core.ts'
-import { lockOrganisation, type Membership, managesAll } from './membership.ts'
+import { highestRole, lockOrganisation, type Membership, managesAll } from './membership.ts'
 
 /** Who belongs to an organisation, and as what. Whoever leaves loses the tokens in the same transaction. */
 
@@ -77,7 +77,7 @@ async function teamsOf(db: Queries, members: readonly number[]): Promise<Map<num
 
 /**
  * Changes the role of a member. Only owners make and change owners, and one always remains. Throws `not_found`,
- * `organisation_role`, `organisation_owner_needed`.
+ * `organisation_role`, `organisation_owner_needed`, `organisation_by_directory`.
  */
 export async function changeRole(
   core: Core,
@@ -90,7 +90,10 @@ export async function changeRole(
     const before = await requireMember(within, payer.id, id)
     if (before.role === role) return
     requireOwnerFor(membership, before.role, role)
-    await within.updateTable('organisation_members').set({ role }).where('id', '=', id).execute()
+    // A higher role is that of a group of the directory, and ends there.
+    if (highestRole([role, before.directory_role]) !== role) fail('organisation_by_directory')
+    const hand_role = before.directory_role === '' ? '' : role
+    await within.updateTable('organisation_members').set({ role, hand_role }).where('id', '=', id).execute()
     await requireOwner(within, payer.id)
     const told = (each: string) => ({ member: before.user_id, role: each })
     reportMember(audit, 'role', payer.id, { before: told(before.role), after: told(role) })
@@ -119,7 +122,8 @@ export async function removeMember(
   })
 }
 
-async function endMembership(core: Core, within: Within, id: number): Promise<void> {
+/** Ends a membership for good: its tokens are deleted, so that no key outlives it. */
+export async function endMembership(core: Core, within: Within, id: number): Promise<void> {
   const at = seconds(core.now())
   await within.updateTable('organisation_members').set({ left_at: at }).where('id', '=', id).execute()
   await within.deleteFrom('organisation_team_members').where('member_id', '=', id).execute()
@@ -179,13 +183,18 @@ export async function acceptTransfer(core: Core, caller: Caller, { payer, member
   await change(core, caller, async (within, audit) => {
     const { transfer_to, transfer_by } = await lockOrganisation(core, within, payer.id)
     if (transfer_to !== caller.id || memberId === 0) fail('not_found')
-    await within.updateTable('organisation_members').set({ role: 'owner' }).where('id', '=', memberId).execute()
-    // An operator, who offers it when an owner is lost, has no row.
     await within
       .updateTable('organisation_members')
-      .set({ role: 'admin' })
+      .set({ role: 'owner', hand_role: 'owner' })
+      .where('id', '=', memberId)
+      .execute()
+    // An operator, who offers it when an owner is lost, has no row; a group of the directory may keep somebody an owner.
+    await within
+      .updateTable('organisation_members')
+      .set({ role: 'admin', hand_role: 'admin' })
       .where('id', '=', transfer_by)
       .where('role', '=', 'owner')
+      .where('directory_role', '<>', 'owner')
       .where('left_at', 'is', null)
       .execute()
     await within.updateTable('organisations').set({ transfer_to: 0, transfer_by: 0 }).where('id', '=', payer.id).execute()

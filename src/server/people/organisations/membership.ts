@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely'
 import type { ShownOrganisations } from '../../../contract/entities/user.ts'
-import type { OrganisationCaller, OrganisationRole } from '../../../contract/organisation-roles.ts'
+import { type OrganisationCaller, type OrganisationRole, organisationRoles } from '../../../contract/organisation-roles.ts'
 import { isAdmin } from '../../../contract/roles.ts'
 import { locked } from '../../base/db/locked.ts'
 import type { Queries, Within } from '../../base/db/open.ts'
@@ -71,6 +71,11 @@ export async function organisationsShown(
 /** Whether the role decides about everything below the organisation: its members, teams, tokens and budgets. */
 export function managesAll({ role }: Pick<Membership, 'role'>): boolean {
   return role === 'owner' || role === 'admin' || role === 'operator'
+}
+
+/** The highest of some roles; '' is none. */
+export function highestRole(roles: readonly string[]): string {
+  return organisationRoles.find((role) => roles.includes(role)) ?? ''
 }
 
 /** Changes of one organisation wait for each other, so that what they check stays true. Throws `not_found`. */

@@ -148,17 +148,17 @@ export async function putInTeam(
     await lockOrganisation(core, within, payer.id)
     await requireTeam(within, membership, team)
     await requireMember(within, payer.id, member)
-    const values = { team_id: team, member_id: member, is_manager: Number(isManager) }
+    const values = { team_id: team, member_id: member, is_manager: Number(isManager), by_directory: 0 }
     await within
       .insertInto('organisation_team_members')
       .values(values)
-      .onConflict((conflict) => conflict.columns(['team_id', 'member_id']).doUpdateSet({ is_manager: Number(isManager) }))
+      .onConflict((conflict) => conflict.columns(['team_id', 'member_id']).doUpdateSet({ is_manager: Number(isManager), by_directory: 0 }))
       .execute()
     audit({ action: 'organisation.team-member', target: `organisation:${payer.id}`, after: { team, member, manages: isManager } })
   })
 }
 
-/** Throws `not_found`, `organisation_role`. */
+/** Throws `not_found`, `organisation_role`, `organisation_by_directory`. */
 export async function takeFromTeam(
   core: Core,
   caller: Caller,
@@ -169,7 +169,8 @@ export async function takeFromTeam(
     await lockOrganisation(core, within, payer.id)
     await requireTeam(within, membership, team)
     const found = within.deleteFrom('organisation_team_members').where('team_id', '=', team).where('member_id', '=', member)
-    if (!(await found.returning('member_id').executeTakeFirst())) fail('not_found')
+    const taken = (await found.returning('by_directory').executeTakeFirst()) ?? fail('not_found')
+    if (taken.by_directory === 1) fail('organisation_by_directory')
     audit({ action: 'organisation.team-member', target: `organisation:${payer.id}`, before: { team, member } })
   })
 }

@@ -23,6 +23,7 @@ interface OidcDiscovery {
   readonly keys: string
   /** Whether the secret is sent in the form; otherwise it is sent in the header, which is the default of the standard. */
   readonly secretInForm: boolean
+  readonly scopes: readonly unknown[]
 }
 
 const keptMs = 10 * 60_000
@@ -128,6 +129,7 @@ function readSite(
   if (`${issuer.replace(/\/$/, '')}${wellKnown}` !== url) fail('outside_failed', {}, { detail: 'the issuer is another' })
   const methods = answer.token_endpoint_auth_methods_supported
   const known = Array.isArray(methods) ? methods : []
+  const scopes = answer.scopes_supported
   return {
     isUntrusted,
     issuer,
@@ -135,6 +137,7 @@ function readSite(
     token: requireWebAddress(answer, 'token_endpoint', url),
     keys: requireWebAddress(answer, 'jwks_uri', url),
     secretInForm: known.includes('client_secret_post') && !known.includes('client_secret_basic'),
+    scopes: Array.isArray(scopes) ? scopes : [],
   }
 }
 

@@ -18,16 +18,19 @@ export interface OidcClient {
   readonly clientId: string
   readonly secret: string
   readonly scope: string
+  /** Scopes that are asked for where the provider offers them. */
+  readonly scopesIfOffered?: readonly string[]
 }
 
 /** The address of the provider's login page for one authorization request. Throws `outside_failed`. */
 export async function oidcAuthorizeUrl(
   { oidcKeys }: IdentityParts,
-  { provider, clientId, scope }: Omit<OidcClient, 'secret'>,
+  { provider, clientId, scope, scopesIfOffered = [] }: Omit<OidcClient, 'secret'>,
   request: AuthorizationRequest,
 ): Promise<string> {
   const site = await oidcKeys.site(provider)
-  return withQuery(site.authorize, { ...authorizationQuery(clientId, request), scope, nonce: request.nonce })
+  const scopes = [scope, ...scopesIfOffered.filter((each) => site.scopes.includes(each))].join(' ')
+  return withQuery(site.authorize, { ...authorizationQuery(clientId, request), scope: scopes, nonce: request.nonce })
 }
 
 /**
