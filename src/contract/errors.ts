@@ -387,11 +387,7 @@ export const errors = {
   ),
   domain_taken: kind(409, '域名 {domain} 已属于另一组织', 'The domain {domain} belongs to another organisation'),
   domain_invalid: kind(400, '{domain} 不是有效的域名', '{domain} is not a valid domain'),
-  directory_full: kind(
-    400,
-    '目录中最多有 {max} 人',
-    'A directory has at most {max} people',
-  ),
+  directory_full: kind(400, '目录中最多有 {max} 人', 'A directory has at most {max} people'),
   scim_token_invalid: kind(
     401,
     'SCIM 令牌无效，请在组织设置中重新生成',

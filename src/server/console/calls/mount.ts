@@ -68,7 +68,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
 }
 
 /** The answer of a handler, when every process of this start has in force what the call has changed. */
-async function inForce({ bus }: App, handle: () => unknown): Promise<unknown> {
+export async function inForce({ bus }: App, handle: () => unknown): Promise<unknown> {
   const { publications } = bus
   const answer = await handle()
   if (bus.publications !== publications) await bus.inForce()

@@ -13,6 +13,7 @@ import type { Context } from '../calls/context.ts'
 import { answerFailure, failureEnvelope } from '../calls/failures.ts'
 import { mountRoutes } from '../calls/mount.ts'
 import { openApi } from '../calls/openapi.ts'
+import { mountScim } from '../calls/scim.ts'
 import { documentServer } from './documents.ts'
 import { addHealth } from './health.ts'
 import { commonHeaders, dataHeaders } from './security-headers.ts'
@@ -76,26 +77,27 @@ export function buildConsoleServer(
     if (!(await identify(app, request.headers))) fail('not_signed_in')
     return openApi(app.version, app.env.BASE_PATH)
   })
-  mountRoutes(server, {
-    app,
-    routes: allRoutes,
-    handlers,
-    clientLimits: { clientOf, requests: new ConsoleRateLimits(app.counters) },
-  })
+  const clientLimits = { clientOf, requests: new ConsoleRateLimits(app.counters) }
+  mountRoutes(server, { app, routes: allRoutes, handlers, clientLimits })
+  mountScim(server, app, clientLimits)
   return server
 }
 
 function acceptJsonOnly(server: FastifyInstance): void {
   const parseJson = server.getDefaultJsonParser('error', 'error')
   server.removeAllContentTypeParsers()
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
-    const encoding = request.headers['content-encoding']
-    if (encoding !== undefined && encoding !== 'identity') return done(new AppError('encoding_unsupported', { encoding }))
-    if (body.trim() === '') return done(null, undefined)
-    if (escapedNul.test(body))
-      return done(new AppError('bad_json', { reason: { zh: '含有 NUL 字符', en: 'it holds a NUL character' } }))
-    parseJson(request, body, done)
-  })
+  server.addContentTypeParser(
+    ['application/json', 'application/scim+json'],
+    { parseAs: 'string' },
+    (request, body: string, done) => {
+      const encoding = request.headers['content-encoding']
+      if (encoding !== undefined && encoding !== 'identity') return done(new AppError('encoding_unsupported', { encoding }))
+      if (body.trim() === '') return done(null, undefined)
+      if (escapedNul.test(body))
+        return done(new AppError('bad_json', { reason: { zh: '含有 NUL 字符', en: 'it holds a NUL character' } }))
+      parseJson(request, body, done)
+    },
+  )
 }
 
 /** Reads the rest of a refused or unexpected body only if it is short. */

@@ -14,6 +14,8 @@ export const consoleLimits = {
   critical: { count: 20, windowMs: 20 * minute },
   /** For attempts to redeem codes, and for creating orders. */
   money: { count: 60, windowMs: 10 * minute },
+  /** For the directories of organisations, which send everybody at once: 50 calls per second. */
+  directory: { count: 9000, windowMs: 3 * minute },
 } as const
 
 export type ConsoleLimit = keyof typeof consoleLimits

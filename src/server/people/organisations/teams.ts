@@ -152,7 +152,9 @@ export async function putInTeam(
     await within
       .insertInto('organisation_team_members')
       .values(values)
-      .onConflict((conflict) => conflict.columns(['team_id', 'member_id']).doUpdateSet({ is_manager: Number(isManager), by_directory: 0 }))
+      .onConflict((conflict) =>
+        conflict.columns(['team_id', 'member_id']).doUpdateSet({ is_manager: Number(isManager), by_directory: 0 }),
+      )
       .execute()
     audit({ action: 'organisation.team-member', target: `organisation:${payer.id}`, after: { team, member, manages: isManager } })
   })

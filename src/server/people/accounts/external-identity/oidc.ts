@@ -1,4 +1,3 @@
-import type { OidcProvider } from './oidc-keys.ts'
 import {
   type AuthorizationRequest,
   type AuthorizationResponse,
@@ -8,6 +7,7 @@ import {
   type OAuthFlow,
   withQuery,
 } from './oauth-provider.ts'
+import type { OidcProvider } from './oidc-keys.ts'
 import { basicAuth, type ProviderAnswer, requireText, textOf } from './read-profile.ts'
 
 const subjectLengthMax = 255
@@ -59,11 +59,7 @@ export async function oidcIdentify(
 export const oidc: OAuthFlow = {
   authorizeUrl({ options, identity }, request) {
     const { 'oidc.well_known': address, 'oidc.client_id': clientId } = options.current
-    return oidcAuthorizeUrl(
-      identity,
-      { provider: { address, isUntrusted: false }, clientId, scope: 'openid profile' },
-      request,
-    )
+    return oidcAuthorizeUrl(identity, { provider: { address, isUntrusted: false }, clientId, scope: 'openid profile' }, request)
   },
 
   async identify({ options, identity }, given) {

@@ -74,9 +74,11 @@ export async function applyRules(within: Within, report: Report, scope: Scope): 
   }
 }
 
+const ranks: readonly string[] = organisationRoles
+
 function rankOf(role: string): number {
-  const rank = organisationRoles.findIndex((each) => each === role)
-  return rank < 0 ? organisationRoles.length : rank
+  const rank = ranks.indexOf(role)
+  return rank < 0 ? ranks.length : rank
 }
 
 /** Rules of teams that were closed give nothing. */
@@ -145,7 +147,9 @@ async function readTeams(within: Within, organisationId: number) {
     .selectAll('organisation_team_members')
     .where('organisation_id', '=', organisationId)
     .execute()
-  return Map.groupBy(rows, ({ member_id }) => member_id)
+  const teams = new Map<number, TeamRow[]>()
+  for (const row of rows) teams.set(row.member_id, [...(teams.get(row.member_id) ?? []), row])
+  return teams
 }
 
 async function countOwners(within: Within, organisationId: number): Promise<number> {

@@ -13,12 +13,7 @@ import { lockOrganisation, type Membership } from '../membership.ts'
  */
 
 /** Sets the domains; those that stay keep their confirmation. Throws `domain_invalid`. */
-export async function setDomains(
-  core: Core,
-  caller: Caller,
-  { payer }: Membership,
-  given: readonly string[],
-): Promise<void> {
+export async function setDomains(core: Core, caller: Caller, { payer }: Membership, given: readonly string[]): Promise<void> {
   const domains = [...new Set(given.map((domain) => mailDomain(domain) ?? fail('domain_invalid', { domain })))]
   await change(core, caller, async (within, audit) => {
     await lockOrganisation(core, within, payer.id)

@@ -195,7 +195,9 @@ export function groupsIn(claims: ProviderAnswer, claim: string): string[] | unde
   if (isObject(claims._claim_names) && Object.hasOwn(claims._claim_names, claim)) return undefined
   const value = Object.hasOwn(claims, claim)
     ? claims[claim]
-    : claim.split('.').reduce<unknown>((inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), claims)
+    : claim
+        .split('.')
+        .reduce<unknown>((inner, name) => (isObject(inner) && Object.hasOwn(inner, name) ? inner[name] : undefined), claims)
   const all = Array.isArray(value) ? value : [value]
   return all.filter((each) => typeof each === 'string' && each !== '' && each.length <= groupLengthMax).slice(0, groupsMax)
 }

@@ -119,11 +119,7 @@ async function confirmedOf(db: Queries, organisationId: number, given: readonly 
 }
 
 /** A user of one of the addresses that the directory does not know yet; never an admin of the site. */
-async function findLinkable(
-  within: Within,
-  organisationId: number,
-  addresses: readonly string[],
-): Promise<number | undefined> {
+async function findLinkable(within: Within, organisationId: number, addresses: readonly string[]): Promise<number | undefined> {
   if (addresses.length === 0) return undefined
   const found = await within
     .selectFrom('users')
@@ -201,12 +197,12 @@ export async function switchOff(directory: Directory, person: Person): Promise<v
   const member = await currentMember(within, person)
   if (member !== undefined) {
     await requireOtherOwner(directory, member)
-    const teams = await within
-      .deleteFrom('organisation_team_members')
-      .where('member_id', '=', member)
-      .returningAll()
+    const teams = await within.deleteFrom('organisation_team_members').where('member_id', '=', member).returningAll().execute()
+    await within
+      .updateTable('organisation_members')
+      .set({ left_at: seconds(core.now()) })
+      .where('id', '=', member)
       .execute()
-    await within.updateTable('organisation_members').set({ left_at: seconds(core.now()) }).where('id', '=', member).execute()
     // What was kept before was let in again by an owner.
     if (person.suspended_member !== 0) await endMembership(core, within, person.suspended_member)
     await within

@@ -20,12 +20,7 @@ export async function readSignOn(core: Core, { payer }: Pick<Membership, 'payer'
   const { db } = core
   const row = await findRow(db, payer.id)
   const domains = await db.selectFrom('organisation_domains').selectAll().where('organisation_id', '=', payer.id).execute()
-  const rules = await db
-    .selectFrom('directory_rules')
-    .selectAll()
-    .where('organisation_id', '=', payer.id)
-    .orderBy('id')
-    .execute()
+  const rules = await db.selectFrom('directory_rules').selectAll().where('organisation_id', '=', payer.id).orderBy('id').execute()
   const { ServerAddress: site } = core.options.current
   return {
     is_enabled: row?.is_enabled === 1,
