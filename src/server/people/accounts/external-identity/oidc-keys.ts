@@ -24,6 +24,8 @@ interface OidcDiscovery {
   /** Whether the secret is sent in the form; otherwise it is sent in the header, which is the default of the standard. */
   readonly secretInForm: boolean
   readonly scopes: readonly unknown[]
+  /** '' where the provider has none. */
+  readonly userInfo: string
 }
 
 const keptMs = 10 * 60_000
@@ -138,6 +140,7 @@ function readSite(
     keys: requireWebAddress(answer, 'jwks_uri', url),
     secretInForm: known.includes('client_secret_post') && !known.includes('client_secret_basic'),
     scopes: Array.isArray(scopes) ? scopes : [],
+    userInfo: answer.userinfo_endpoint === undefined ? '' : requireWebAddress(answer, 'userinfo_endpoint', url),
   }
 }
 

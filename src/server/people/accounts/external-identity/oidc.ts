@@ -7,6 +7,7 @@ import {
   type OAuthFlow,
   withQuery,
 } from './oauth-provider.ts'
+import { fail } from '../../../base/lib/failure.ts'
 import type { OidcProvider } from './oidc-keys.ts'
 import { basicAuth, type ProviderAnswer, requireText, textOf } from './read-profile.ts'
 
@@ -20,6 +21,8 @@ export interface OidcClient {
   readonly scope: string
   /** Scopes that are asked for where the provider offers them. */
   readonly scopesIfOffered?: readonly string[]
+  /** Whether the claims that the provider keeps out of the ID token are read too. */
+  readonly readsUserInfo?: boolean
 }
 
 /** The address of the provider's login page for one authorization request. Throws `outside_failed`. */
@@ -39,7 +42,7 @@ export async function oidcAuthorizeUrl(
  */
 export async function oidcIdentify(
   { oidcKeys, providers }: IdentityParts,
-  { provider, clientId, secret }: Omit<OidcClient, 'scope'>,
+  { provider, clientId, secret, readsUserInfo = false }: Omit<OidcClient, 'scope'>,
   given: AuthorizationResponse,
 ): Promise<{ readonly subject: string; readonly issuer: string; readonly claims: ProviderAnswer }> {
   const site = await oidcKeys.site(provider)
@@ -52,7 +55,20 @@ export async function oidcIdentify(
   )
   const idToken = requireText(answer, 'id_token', 64 * 1024)
   const claims = await oidcKeys.verify(site, { idToken, clientId, nonce: given.nonce })
-  return { subject: `${site.issuer} ${requireText(claims, 'sub', subjectLengthMax)}`, issuer: site.issuer, claims }
+  const sub = requireText(claims, 'sub', subjectLengthMax)
+  const told = readsUserInfo && site.userInfo !== '' ? await readUserInfo({ providers }, site, { answer, sub }) : {}
+  return { subject: `${site.issuer} ${sub}`, issuer: site.issuer, claims: { ...told, ...claims } }
+}
+
+/** Throws `outside_failed`, also for the claims of another person. */
+async function readUserInfo(
+  { providers }: Pick<IdentityParts, 'providers'>,
+  { userInfo: url, isUntrusted }: { readonly userInfo: string; readonly isUntrusted: boolean },
+  { answer, sub }: { readonly answer: ProviderAnswer; readonly sub: string },
+): Promise<ProviderAnswer> {
+  const headers = { authorization: `Bearer ${requireText(answer, 'access_token', 64 * 1024)}` }
+  const told = await providers.call({ url, isUntrusted, headers })
+  return textOf(told, 'sub') === sub ? told : fail('outside_failed', {}, { detail: 'user info of another subject' })
 }
 
 /** The OpenID provider of the site, by its discovery document. */

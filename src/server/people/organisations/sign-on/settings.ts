@@ -154,6 +154,7 @@ export async function requireSignOn(core: Core, organisationId: number): Promise
       clientId: row.client_id,
       secret: row.secret_sealed === '' ? '' : core.secrets.open(row.secret_sealed, placeOf(organisationId)),
       scope: 'openid profile email',
+      readsUserInfo: true,
       scopesIfOffered: row.group_claim === '' ? [] : ['groups'],
     },
     groupClaim: row.group_claim,
