@@ -5,6 +5,7 @@ import { errors } from '../../src/contract/errors.ts'
 import { parseLine, type Routes } from '../../src/contract/route.ts'
 import { allRoutes } from '../../src/contract/routes/index.ts'
 import { fail } from '../../src/server/base/lib/failure.ts'
+import { scimLines } from '../../src/server/console/calls/scim.ts'
 import { buildConsoleServer } from '../../src/server/console/http/console-server.ts'
 import { type Endpoint, findEndpoint, relayLines } from '../../src/server/gateway/relay/http/endpoints.ts'
 import type { TaskCall } from '../../src/server/gateway/relay/http/task-paths.ts'
@@ -65,6 +66,7 @@ const otherLines = [
   'GET /readyz',
   'GET /metrics',
   'GET /api/openapi.json',
+  ...Object.keys(scimLines),
 ]
 
 anyDatabase('callers', (_fresh, kind) => {

@@ -6,31 +6,31 @@ import type { ErrorCode } from '../../src/contract/errors.ts'
  * were authenticated eight minutes ago, "old" ones eleven.
  */
 const cells = `
-                        everybody  visit  signed-in  user    self   user!   self!  session  admin   admin!  root    relay    playground  link  metrics
-  nobody                in         in     login      login   login  login   login  login    login   login   login   no-key   login       link  hidden
-  user                  in         in     in         in      in     in      in     in       role    role    role    no-key   in          link  hidden
-  user, old             in         proof  in         in      in     proof   proof  in       role    role    role    no-key   in          link  hidden
-  user, token           in         proof  in         in      in     proof   proof  proof    role    role    role    bad-key  page        link  hidden
-  admin                 in         in     in         in      in     in      in     in       in      in      role    no-key   in          link  hidden
-  admin, old            in         proof  in         in      in     proof   proof  in       in      proof   role    no-key   in          link  hidden
-  admin, token          in         proof  in         in      in     proof   proof  proof    in      proof   role    bad-key  page        link  in
-  root                  in         in     in         in      in     in      in     in       in      in      in      no-key   in          link  hidden
-  root, old             in         proof  in         in      in     proof   proof  in       in      proof   in      no-key   in          link  hidden
-  root, token           in         proof  in         in      in     proof   proof  proof    in      proof   in      bad-key  page        link  in
-  root, known password  in         change  in        change  in     change  in     change   change  change  change  no-key   change      link  hidden
-  banned root           in         in     login      login   login  login   login  login    login   login   login   no-key   login       link  hidden
-  banned root, token    in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
-  deleted root          in         in     login      login   login  login   login  login    login   login   login   no-key   login       link  hidden
-  deleted root, token   in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
-  key                   in         in     login      token   token  token   token  token    token   token   token   in       page        link  hidden
-  key of root           in         in     login      token   token  token   token  token    token   token   token   in       page        link  hidden
-  exhausted key         in         in     login      token   token  token   token  token    token   token   token   spent    page        link  hidden
-  expired key           in         in     login      token   token  token   token  token    token   token   token   expired  page        link  hidden
-  disabled key          in         in     login      token   token  token   token  token    token   token   token   off      page        link  hidden
-  deleted key           in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
-  unknown key           in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
-  key of banned root    in         in     login      token   token  token   token  token    token   token   token   banned   page        link  hidden
-  key of deleted root   in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden
+                        everybody  visit  signed-in  user    self   user!   self!  session  admin   admin!  root    relay    playground  link  metrics  directory
+  nobody                in         in     login      login   login  login   login  login    login   login   login   no-key   login       link  hidden   no-scim
+  user                  in         in     in         in      in     in      in     in       role    role    role    no-key   in          link  hidden   no-scim
+  user, old             in         proof  in         in      in     proof   proof  in       role    role    role    no-key   in          link  hidden   no-scim
+  user, token           in         proof  in         in      in     proof   proof  proof    role    role    role    bad-key  page        link  hidden   no-scim
+  admin                 in         in     in         in      in     in      in     in       in      in      role    no-key   in          link  hidden   no-scim
+  admin, old            in         proof  in         in      in     proof   proof  in       in      proof   role    no-key   in          link  hidden   no-scim
+  admin, token          in         proof  in         in      in     proof   proof  proof    in      proof   role    bad-key  page        link  in       no-scim
+  root                  in         in     in         in      in     in      in     in       in      in      in      no-key   in          link  hidden   no-scim
+  root, old             in         proof  in         in      in     proof   proof  in       in      proof   in      no-key   in          link  hidden   no-scim
+  root, token           in         proof  in         in      in     proof   proof  proof    in      proof   in      bad-key  page        link  in       no-scim
+  root, known password  in         change  in        change  in     change  in     change   change  change  change  no-key   change      link  hidden   no-scim
+  banned root           in         in     login      login   login  login   login  login    login   login   login   no-key   login       link  hidden   no-scim
+  banned root, token    in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden   no-scim
+  deleted root          in         in     login      login   login  login   login  login    login   login   login   no-key   login       link  hidden   no-scim
+  deleted root, token   in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden   no-scim
+  key                   in         in     login      token   token  token   token  token    token   token   token   in       page        link  hidden   no-scim
+  key of root           in         in     login      token   token  token   token  token    token   token   token   in       page        link  hidden   no-scim
+  exhausted key         in         in     login      token   token  token   token  token    token   token   token   spent    page        link  hidden   no-scim
+  expired key           in         in     login      token   token  token   token  token    token   token   token   expired  page        link  hidden   no-scim
+  disabled key          in         in     login      token   token  token   token  token    token   token   token   off      page        link  hidden   no-scim
+  deleted key           in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden   no-scim
+  unknown key           in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden   no-scim
+  key of banned root    in         in     login      token   token  token   token  token    token   token   token   banned   page        link  hidden   no-scim
+  key of deleted root   in         in     login      token   token  token   token  token    token   token   token   bad-key  page        link  hidden   no-scim
 `
 
 /** The refusals of the cells; an admitted caller gets none of these, but the result of the call. */
@@ -50,13 +50,15 @@ export const refusals = {
   // Only the address that was issued for a drawing is accepted.
   link: ['task_unknown', 'task_notice_refused'],
   hidden: ['route_unknown'],
+  'no-scim': ['scim_token_invalid'],
 } as const satisfies Readonly<Record<string, readonly ErrorCode[]>>
 
 /**
  * Policies with `!` require an authentication younger than ten minutes; `session` refuses access tokens, and `self` admits users
  * who have to change their password first: all calls of these tests come from other machines than the server.
  * A \`visit\` to another site may end in a new account, or in a binding to the account of a signed-in user. Addresses without a
- * result (not offered, or only as a socket) are open to everybody: they return the same to all.
+ * result (not offered, or only as a socket) are open to everybody: they return the same to all. `directory` is for the token
+ * of a directory alone, which none of these callers has.
  */
 const addresses = {
   everybody: `
@@ -81,6 +83,8 @@ const addresses = {
     /api/status_page/                           GET
     /status/badge.svg                           GET
     /status/incidents.rss                       GET
+    /api/sso/                                   GET POST
+    /api/sso/callback                           POST
     /api/stripe/webhook                         POST
     /api/user/epay/notify                       GET POST
     /api/user/groups                            GET
@@ -178,6 +182,10 @@ const addresses = {
     /api/organisation/:id/teams/:team           DELETE
     /api/organisation/:id/teams/members         PUT
     /api/organisation/:id/teams/:team/members/:member DELETE
+    /api/organisation/:id/scim                  POST DELETE
+    /api/organisation/:id/sign-on               GET PUT
+    /api/organisation/:id/sign-on/domains       PUT
+    /api/organisation/:id/sign-on/rules         PUT
     /api/organisation/:id/transfer              POST
     /api/organisation/:id/webhooks              GET POST
     /api/organisation/:id/webhooks/:webhook     PUT DELETE
@@ -321,6 +329,7 @@ const addresses = {
     /api/option/                                GET PUT
     /api/organisation/                          POST
     /api/organisation/:id                       DELETE
+    /api/organisation/:id/sign-on/domains       POST
     /api/option/rest_model_ratio                POST
     /api/option/secrets                         GET
     /api/overview/                              GET
@@ -495,6 +504,17 @@ const addresses = {
   `,
   metrics: `
     /metrics                                    GET
+  `,
+  directory: `
+    /scim/v2/ServiceProviderConfig              GET
+    /scim/v2/ResourceTypes                      GET
+    /scim/v2/ResourceTypes/:id                  GET
+    /scim/v2/Schemas                            GET
+    /scim/v2/Schemas/:id                        GET
+    /scim/v2/Users                              GET POST
+    /scim/v2/Users/:id                          GET PUT PATCH DELETE
+    /scim/v2/Groups                             GET POST
+    /scim/v2/Groups/:id                         GET PUT PATCH DELETE
   `,
 }
 
