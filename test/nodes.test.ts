@@ -140,6 +140,50 @@ it('[T035] [T233] a banned user is refused by all nodes within 1 s', async () =>
   for (const node of [a, b]) await answersWithin(permissionsMs, 200, node, key)
 })
 
+it('[T035] [T069] a stream of a person whom the directory of an organisation switches off ends and is charged, on the other node too', async () => {
+  const channel = await addChannel(a, { url: upstream.url, models: model })
+  upstream.program(model, { words: 60, pauseMs: 20 })
+  const { id } = await a.call<{ id: number }>('POST /api/organisation/', { name: 'Directory', quota: 5_000_000 })
+  const { token } = await a.call<{ token: string }>(`POST /api/organisation/${id}/scim`)
+  const scim = async (node: TestServer, line: string, body: object) => {
+    const [method = '', path = ''] = line.split(' ')
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' }
+    const response = await fetch(`${node.url}/scim/v2${path}`, { method, headers, body: JSON.stringify(body) })
+    expect(response.ok, line).toBe(true)
+    return (await response.json()) as { id: string }
+  }
+  const { id: person } = await scim(a, 'POST /Users', { userName: 'streaming@firm.example' })
+  const { user_id } = await a.app.db
+    .selectFrom('directory_people')
+    .select('user_id')
+    .where('id', '=', Number(person))
+    .executeTakeFirstOrThrow()
+  const cookie = `session=${await b.app.sessions.create({ userId: user_id, address: '127.0.0.1', userAgent: 'test' })}`
+  const self = () => fetch(`${b.url}/api/user/self`, { headers: { cookie, 'new-api-user': String(user_id) } })
+  const made = await fetch(`${b.url}/api/token/`, {
+    method: 'POST',
+    headers: { cookie, 'new-api-user': String(user_id), 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'streams', unlimited_quota: true, organisation_id: id }),
+  })
+  const { key } = ((await made.json()) as { data: { key: string } }).data
+
+  const running = await fetch(`${b.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer sk-${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(chat({ stream: true })),
+  })
+  const parts = running.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = (await parts?.read())?.value ?? ''
+  await scim(a, `PATCH /Users/${person}`, { Operations: [{ op: 'replace', value: { active: false } }] })
+  for (const node of [a, b]) await answersWithin(permissionsMs, 401, node, key)
+  await within(permissionsMs, 401, async () => (await self()).status)
+  for (let part = await parts?.read(); part && !part.done; part = await parts?.read()) text += part.value
+  expect(text).toMatch(/data: \[DONE\]\s*$/)
+  const charged = await a.app.db.selectFrom('logs').select('quota').where('user_id', '=', id).where('type', '=', 2).execute()
+  expect(charged.map(({ quota }) => quota > 0)).toEqual([true])
+  await a.call(`DELETE /api/channel/${channel}`)
+})
+
 it('[T235] a node with another master key does not start, and changes nothing for the others', async () => {
   const env = { MASTER_KEY: Buffer.alloc(32, 9).toString('base64') }
   await expect(startServer('postgres', { database: a.database, env })).rejects.toThrow(

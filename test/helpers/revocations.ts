@@ -86,9 +86,46 @@ export const revocations: readonly [name: string, prepare: (site: ChangingSite) 
       }
     },
   ],
+  [
+    'the session of a person whom the directory of an organisation switches off',
+    async (site) => {
+      const { person, user, patch } = await newPerson(site)
+      return {
+        ask: (url) => send(`${url}/api/user/self`, user.headers),
+        revoke: () => patch(person, { op: 'Replace', path: 'active', value: 'False' }),
+        refusedWith: '401',
+      }
+    },
+  ],
+  [
+    'the key of a person whom the directory of an organisation switches off',
+    async (site) => {
+      const { person, user, patch, organisation } = await newPerson(site)
+      const input = { name: 'x', unlimited_quota: true, organisation_id: organisation }
+      const { key } = await user.call<{ key: string }>('POST /api/token/', input)
+      return {
+        ask: (url) => send(`${url}/v1/models`, { authorization: `Bearer sk-${key}`, 'x-forwarded-for': user.address }),
+        revoke: () => patch(person, { op: 'replace', value: { active: false } }),
+        refusedWith: '401',
+      }
+    },
+  ],
+  [
+    'the token of a directory that is replaced',
+    async (site) => {
+      const { organisation, scimToken, user } = await newPerson(site)
+      const headers = { authorization: `Bearer ${scimToken}`, 'x-forwarded-for': user.address }
+      return {
+        ask: (url) => send(`${url}/scim/v2/Users`, headers),
+        revoke: () => site.call(`POST /api/organisation/${organisation}/scim`),
+        refusedWith: '401',
+      }
+    },
+  ],
 ]
 
 let made = 0
+let addresses = 0
 
 interface Option {
   readonly key: string
@@ -128,11 +165,35 @@ interface NewUser {
 }
 
 /** A user with a session, from an address of their own. */
-async function newUser({ url, call }: ChangingSite): Promise<NewUser> {
-  const number = ++made
-  const address = `198.51.100.${number}`
-  const account = { username: `user-${number}`, display_name: '', password: goodPassword }
-  const { id } = await call<{ id: number }>('POST /api/user/', account)
+async function newUser(site: ChangingSite): Promise<NewUser> {
+  const username = `user-${++made}`
+  const { id } = await site.call<{ id: number }>('POST /api/user/', { username, display_name: '', password: goodPassword })
+  return signedIn(site, { id, username })
+}
+
+/** A person whom the directory of a new organisation has sent, with a session. */
+async function newPerson(site: ChangingSite) {
+  const username = `user-${++made}`
+  const { id: organisation } = await site.call<{ id: number }>('POST /api/organisation/', { name: `Firm ${made}` })
+  const { token: scimToken } = await site.call<{ token: string }>(`POST /api/organisation/${organisation}/scim`)
+  const scim = async (method: string, path: string, body: object) => {
+    const headers = { authorization: `Bearer ${scimToken}`, 'content-type': 'application/scim+json' }
+    const response = await fetch(`${site.url}/scim/v2${path}`, { method, headers, body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
+    return (await response.json()) as { id: string }
+  }
+  const { id: person } = await scim('POST', '/Users', { userName: `${username}@firm.example` })
+  const { items } = await site.call<{ items: { id: number }[] }>(`GET /api/user/search?keyword=${username}&p=1&page_size=10`)
+  const id = items[0]?.id ?? 0
+  await site.call('PUT /api/user/', { id, password: goodPassword })
+  const user = await signedIn(site, { id, username })
+  const patch = (of: string, operation: object) => scim('PATCH', `/Users/${of}`, { Operations: [operation] })
+  return { organisation, scimToken, person, user, patch }
+}
+
+async function signedIn({ url }: ChangingSite, { id, username }: { id: number; username: string }): Promise<NewUser> {
+  const account = { username, password: goodPassword }
+  const address = `198.51.100.${++addresses}`
   const json = { 'content-type': 'application/json', 'x-forwarded-for': address }
   const login = await fetch(`${url}/api/user/login`, { method: 'POST', headers: json, body: JSON.stringify(account) })
   const cookie = login.headers.get('set-cookie')?.split(';', 1)[0] ?? ''

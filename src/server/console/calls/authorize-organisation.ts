@@ -18,7 +18,7 @@ const organisationPath = '/api/organisation/:id'
 export async function organisationOf(
   { db }: Pick<App, 'db'>,
   { line, route, request }: { line: string; route: Route; request: FastifyRequest },
-  account: Caller | undefined,
+  account: Pick<Caller, 'id' | 'role'> | undefined,
 ): Promise<Membership | undefined> {
   const isInPath = line.includes(` ${organisationPath}`)
   const named = isInPath ? idIn(request.params) : request.headers[organisationHeader]

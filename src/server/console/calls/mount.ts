@@ -58,7 +58,7 @@ export function mountRoutes<Table extends Routes>(server: FastifyInstance, mount
           if (route.cacheSeconds && !context.caller) reply.headers(cacheHeaders(route.cacheSeconds))
           if (!route.text) return reply.send(envelopeOf(route, answer))
           // By the type of the handler table, handlers of such routes return the pieces.
-          return sendText(mount.app, { route, text: route.text, request, reply }, answer as AsyncIterable<string>)
+          return sendText(mount.app, { line, route, text: route.text, request, reply }, answer as AsyncIterable<string>)
         },
         ...(route.text?.refusal === undefined ? {} : { errorHandler: refuseInText(mount.app, route.text.refusal) }),
       })
