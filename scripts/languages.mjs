@@ -36,6 +36,7 @@ const contractOfUsers = [
     'log',
     'organisation',
     'redemption',
+    'sign-on',
     'site-cost',
     'status-page',
     'task',

@@ -116,11 +116,19 @@ export const screens: readonly Screen[] = [
   },
   {
     path: '/oauth/github',
-    also: ['/oauth/linuxdo', '/oauth/oidc', '/oauth/telegram'],
+    also: ['/oauth/linuxdo', '/oauth/oidc', '/oauth/telegram', '/oauth/sso/$id'],
     access: 'public',
     label: { zh: '第三方登录', en: 'Third-party login' },
     icon: IconLogin2,
     load: () => import('./screens/login/oauth-callback.tsx'),
+  },
+  {
+    path: '/sso',
+    also: ['/sso/$name'],
+    access: 'public',
+    label: { zh: '组织登录', en: 'Organisation login' },
+    icon: IconLogin2,
+    load: () => import('./screens/login/sso.tsx'),
   },
   {
     path: '/overview',

@@ -1,6 +1,6 @@
+import type { RequestListener } from 'node:http'
 import { type IncomingMessage, request } from 'node:http'
 import { createServer, request as requestOverTls } from 'node:https'
-import type { RequestListener } from 'node:http'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider from 'oidc-provider'
 import { testCertificate, testKey } from './certificate.ts'

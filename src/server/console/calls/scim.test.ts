@@ -147,7 +147,10 @@ eachDatabase('SCIM', (_fresh, kind) => {
   it('creates accounts without a password and without the bonus of a sign-up, by the names of the directory', async () => {
     await server.call('PUT /api/option/', { key: 'QuotaForNewUser', value: '700' })
     const firm = await directory('bonus.example')
-    const { userId } = await firm.add('Katherine.Johnson@bonus.example', { displayName: 'Katherine Johnson', password: 'canary-secret 1' })
+    const { userId } = await firm.add('Katherine.Johnson@bonus.example', {
+      displayName: 'Katherine Johnson',
+      password: 'canary-secret 1',
+    })
     expect(await rowOf(userId)).toMatchObject({
       username: 'Katherine.Jo',
       display_name: 'Katherine Johnson',
@@ -262,7 +265,9 @@ eachDatabase('SCIM', (_fresh, kind) => {
   it('groups give roles and teams by the rules, and take back only what they gave', async () => {
     const firm = await directory()
     const [lab] = await server.call<Team[]>(`POST ${firm.path}/teams`, { name: 'Lab' })
-    const hand = (await server.call<Team[]>(`POST ${firm.path}/teams`, { name: 'By hand' })).find(({ name }) => name === 'By hand')
+    const hand = (await server.call<Team[]>(`POST ${firm.path}/teams`, { name: 'By hand' })).find(
+      ({ name }) => name === 'By hand',
+    )
     const ada = await firm.add('ada@x.example')
     const bob = await firm.add('bob@x.example')
     const idOf = async ({ userId }: { userId: number }) => (await firm.memberOf(userId))?.id
@@ -377,8 +382,15 @@ eachDatabase('SCIM', (_fresh, kind) => {
     )
     expect((await admin?.call(`GET ${firm.path}/sign-on`))?.json.code).toBe('organisation_role')
     expect((await former?.call(`POST ${firm.path}/scim`))?.json.code).toBe('not_found')
-    expect((await owner?.call(`PUT ${firm.path}/sign-on/domains`, { domains: ['owners.example', 'bank.example'] }))?.json).toMatchObject({
-      data: { domains: [{ domain: 'bank.example', is_confirmed: false }, { domain: 'owners.example', is_confirmed: true }] },
+    expect(
+      (await owner?.call(`PUT ${firm.path}/sign-on/domains`, { domains: ['owners.example', 'bank.example'] }))?.json,
+    ).toMatchObject({
+      data: {
+        domains: [
+          { domain: 'bank.example', is_confirmed: false },
+          { domain: 'owners.example', is_confirmed: true },
+        ],
+      },
     })
     const confirm = { domain: 'bank.example', is_confirmed: true }
     expect((await owner?.call(`POST ${firm.path}/sign-on/domains`, confirm))?.json.code).toBe('permission_denied')
@@ -386,7 +398,9 @@ eachDatabase('SCIM', (_fresh, kind) => {
     await server.call(`PUT ${rival.path}/sign-on/domains`, { domains: ['owners.example'] })
     const taken = await server.raw(`POST ${rival.path}/sign-on/domains`, { domain: 'owners.example', is_confirmed: true })
     expect(await taken.json()).toMatchObject({ code: 'domain_taken' })
-    expect((await owner?.call(`PUT ${firm.path}/sign-on/domains`, { domains: ['not a domain'] }))?.json.code).toBe('domain_invalid')
+    expect((await owner?.call(`PUT ${firm.path}/sign-on/domains`, { domains: ['not a domain'] }))?.json.code).toBe(
+      'domain_invalid',
+    )
   })
 
   it('pages by startIndex and count, and refuses what it cannot read in its own form', async () => {

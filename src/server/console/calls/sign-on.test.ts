@@ -45,7 +45,12 @@ eachDatabase('the login of an organisation', (_fresh, kind) => {
   })
 
   const set = (more: object = {}, id = acme.id) =>
-    server.call<SignOn>(`PUT /api/organisation/${id}/sign-on`, { ...settings, issuer: provider.issuer, ...provider.client, ...more })
+    server.call<SignOn>(`PUT /api/organisation/${id}/sign-on`, {
+      ...settings,
+      issuer: provider.issuer,
+      ...provider.client,
+      ...more,
+    })
   const confirm = async (domain: string, id = acme.id) => {
     await server.call(`PUT /api/organisation/${id}/sign-on/domains`, { domains: [domain] })
     await server.call(`POST /api/organisation/${id}/sign-on/domains`, { domain, is_confirmed: true })
@@ -136,7 +141,12 @@ eachDatabase('the login of an organisation', (_fresh, kind) => {
   })
 
   it('gives an unknown person an account where the organisation allows it, and knows them by the subject from then on', async () => {
-    provider.people.set('s-1', { name: 'Grace Hopper', preferred_username: 'grace', email: 'grace@acme.example', email_verified: true })
+    provider.people.set('s-1', {
+      name: 'Grace Hopper',
+      preferred_username: 'grace',
+      email: 'grace@acme.example',
+      email_verified: true,
+    })
     await set({ creates_accounts: false })
     expect((await enter('s-1')).json.code).toBe('sign_on_person_unknown')
     await set()
@@ -158,8 +168,7 @@ eachDatabase('the login of an organisation', (_fresh, kind) => {
 
   it('links the user of an address only if the provider has verified it and the domain is that of the organisation', async () => {
     const victim = await member(server, 'sso-victim')
-    const at = async (email: string) =>
-      server.app.db.updateTable('users').set({ email }).where('id', '=', victim.id).execute()
+    const at = async (email: string) => server.app.db.updateTable('users').set({ email }).where('id', '=', victim.id).execute()
     const claim = async (subject: string, claims: object) => {
       provider.people.set(subject, { name: 'V', preferred_username: 'v', ...claims })
       return (await enter(subject)).json.data.id
@@ -239,7 +248,11 @@ eachDatabase('the login of an organisation', (_fresh, kind) => {
     expect((await logIn('olga')).success).toBe(true)
 
     await set({ is_only_way: true })
-    expect(await logIn('olga')).toMatchObject({ success: false, code: 'personal_login_off', message: expect.stringContaining('Acme') })
+    expect(await logIn('olga')).toMatchObject({
+      success: false,
+      code: 'personal_login_off',
+      message: expect.stringContaining('Acme'),
+    })
     expect((await enter('o-1')).json.data.id).toBe(id)
     // The account was theirs before.
     await server.call('PUT /api/user/', { id: ben.id, password })

@@ -33,4 +33,12 @@ export const entryTexts = defineTexts({
   codeMissing: ['请输入验证码', 'Enter the code'],
   secondSubmit: ['验证并登录', 'Verify and log in'],
   back: ['返回登录', 'Back to login'],
+  organisationLogin: ['通过组织登录', 'Log in with your organisation'],
+  organisationHint: [
+    '输入工作邮箱或组织名称，即可前往组织的登录页面。',
+    'Enter your work email or the name of your organisation to go to its login page.',
+  ],
+  organisationName: ['工作邮箱或组织名称', 'Work email or organisation'],
+  organisationMissing: ['请输入工作邮箱或组织名称', 'Enter your work email or the name of your organisation'],
+  continue: ['继续', 'Continue'],
 })

@@ -14,6 +14,7 @@ import { Notice } from '../../ui/page/notice.tsx'
 import { EntryCard } from './entry-card.tsx'
 import { entryTexts } from './entry-texts.ts'
 import styles from './login.module.css'
+import { OrganisationLogin } from './organisation-login.tsx'
 import { needsSecondFactor, SecondFactor } from './second-factor.tsx'
 import { texts } from './texts.ts'
 import { ThirdParty } from './third-party.tsx'
@@ -41,6 +42,7 @@ export function Screen() {
       {!withPassword && <Notice kind="warn">{say('passwordLoginOff')}</Notice>}
       <LoginForm onSecondFactor={() => setHalf(true)} />
       <ThirdParty onSecondFactor={() => setHalf(true)} />
+      <OrganisationLogin />
     </EntryCard>
   )
 }

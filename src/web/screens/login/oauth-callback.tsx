@@ -67,6 +67,12 @@ async function handleCallback(pathname: string, given: Given): Promise<'in' | 'b
   if (given.error)
     throw new Error(given.error === 'access_denied' ? textOf(entryTexts, 'denied') : given.error_description || given.error)
 
+  const organisation = /\/oauth\/sso\/(\d+)\/?$/.exec(pathname)?.[1]
+  if (organisation !== undefined) {
+    const body = { organisation_id: Number(organisation), code: given.code ?? '', state: given.state ?? '' }
+    rememberUser(await call('POST /api/sso/callback', { body }))
+    return 'in'
+  }
   const provider = oauthProviders.find((known) => known === name) ?? 'github'
   const line: `POST /api/oauth/${OAuthProvider}` = `POST /api/oauth/${provider}`
   const { data, message } = await callWhole(line, { body: { code: given.code ?? '', state: given.state ?? '' } })

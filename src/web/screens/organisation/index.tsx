@@ -19,10 +19,12 @@ const TeamsTab = lazy(async () => ({ default: (await import('./teams-tab.tsx')).
 const BudgetsTab = lazy(async () => ({ default: (await import('./budgets/budgets-tab.tsx')).BudgetsTab }))
 const AllowancesTab = lazy(async () => ({ default: (await import('./allowances-tab.tsx')).AllowancesTab }))
 const WebhooksTab = lazy(async () => ({ default: (await import('./webhooks-tab.tsx')).WebhooksTab }))
+const SignOnTab = lazy(async () => ({ default: (await import('./sign-on.tsx')).SignOnTab }))
 const AuditTab = lazy(async () => ({ default: (await import('./audit-tab.tsx')).AuditTab }))
 
-const tabs = ['overview', 'members', 'teams', 'budgets', 'allowances', 'webhooks', 'audit'] as const
+const tabs = ['overview', 'members', 'teams', 'budgets', 'allowances', 'webhooks', 'sign-on', 'audit'] as const
 type Tab = (typeof tabs)[number]
+const ofOwners: readonly Tab[] = ['sign-on', 'audit']
 
 /** The organisation that pays, for its members: each sees what the role may see. A mailed link names the one that it is about. */
 export function Screen() {
@@ -51,9 +53,10 @@ function Organisation({ payer }: { payer: Payer }) {
   const say = useText(texts)
   const navigate = useNavigate()
   const { values } = useUrlState({ tab: 'overview' })
+  const isOwner = payer.role === 'owner' || payer.role === 'operator'
   const offered = tabs.filter((name) => {
     if (name === 'webhooks') return managesAll(payer)
-    return name !== 'audit' || payer.role === 'owner' || payer.role === 'operator'
+    return isOwner || !ofOwners.includes(name)
   })
   const tab = offered.find((name) => name === values.tab) ?? 'overview'
   const labels: Readonly<Record<Tab, string>> = {
@@ -63,6 +66,7 @@ function Organisation({ payer }: { payer: Payer }) {
     budgets: say('tabBudgets'),
     allowances: say('tabAllowances'),
     webhooks: say('tabWebhooks'),
+    'sign-on': say('tabSignOn'),
     audit: say('tabAudit'),
   }
   const show = (next: Tab) => void navigate({ to: '/organisation', search: next === 'overview' ? {} : { tab: next } })
@@ -77,6 +81,7 @@ function Organisation({ payer }: { payer: Payer }) {
           {tab === 'budgets' && <BudgetsTab payer={payer} />}
           {tab === 'allowances' && <AllowancesTab payer={payer} />}
           {tab === 'webhooks' && <WebhooksTab payer={payer} />}
+          {tab === 'sign-on' && <SignOnTab payer={payer} />}
           {tab === 'audit' && <AuditTab payer={payer} />}
         </Suspense>
       </PageTabs>

@@ -10,6 +10,7 @@ export const texts = defineTexts({
   tabBudgets: ['预算', 'Budgets'],
   tabAllowances: ['成员权限', 'Permissions'],
   tabWebhooks: ['Webhook', 'Webhooks'],
+  tabSignOn: ['登录', 'Signing in'],
   tabAudit: ['操作记录', 'History'],
   saved: ['已保存', 'Saved'],
 

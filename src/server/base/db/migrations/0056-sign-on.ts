@@ -28,7 +28,9 @@ export async function signOn(db: Kysely<unknown>, dialect: Dialect): Promise<voi
     .addColumn('confirmed_at', integer, zero)
     .addPrimaryKeyConstraint('organisation_domains_key', ['organisation_id', 'domain'])
     .execute()
-  await sql`create unique index organisation_domains_confirmed on organisation_domains (domain) where confirmed_at > 0`.execute(db)
+  await sql`create unique index organisation_domains_confirmed on organisation_domains (domain) where confirmed_at > 0`.execute(
+    db,
+  )
 
   await id(db.schema.createTable('directory_rules'))
     .addColumn('organisation_id', integer, required)

@@ -1,3 +1,4 @@
+import { fail } from '../../../base/lib/failure.ts'
 import {
   type AuthorizationRequest,
   type AuthorizationResponse,
@@ -7,7 +8,6 @@ import {
   type OAuthFlow,
   withQuery,
 } from './oauth-provider.ts'
-import { fail } from '../../../base/lib/failure.ts'
 import type { OidcProvider } from './oidc-keys.ts'
 import { basicAuth, type ProviderAnswer, requireText, textOf } from './read-profile.ts'
 
