@@ -5,7 +5,7 @@ import { role } from '../../src/contract/roles.ts'
 import type { Env } from '../../src/server/base/env.ts'
 import { signIn } from '../../src/server/people/accounts/sign-in.ts'
 import { createUser } from '../../src/server/people/accounts/users.ts'
-import { rootPassword, startServer, type TestServer } from '../helpers/app.ts'
+import { rootPassword, type ServerSettings, startServer, type TestServer } from '../helpers/app.ts'
 import {
   launchBrowser,
   openPage,
@@ -67,13 +67,20 @@ export interface Stage {
 let lastPool: PagePool | undefined
 
 /** With `flags` the stage has a browser of its own; `env` is that of the server. */
-export async function openStage({ flags, env = {} }: { flags?: readonly string[]; env?: Partial<Env> } = {}): Promise<Stage> {
+export async function openStage({
+  flags,
+  env = {},
+  upstream: reached,
+}: Pick<ServerSettings, 'upstream'> & { flags?: readonly string[]; env?: Partial<Env> } = {}): Promise<Stage> {
   if (!existsSync(new URL('../../dist/web/index.html', import.meta.url)))
     throw new Error('The console is not built. Run the tests with `npm test`, or first: npm run build')
   const browser = await (flags ? launchBrowser([unoptimized, ...flags]) : sharedBrowser())
   const known = (await lastPool?.isUsableIn(browser)) ? lastPool : undefined
   const port = known ? Number(new URL(known.baseUrl).port) : 0
-  const [server, upstream] = await Promise.all([startServer('sqlite', { env: { PORT: port, ...env } }), startFakeUpstream()])
+  const [server, upstream] = await Promise.all([
+    startServer('sqlite', { env: { PORT: port, ...env }, ...(reached ? { upstream: reached } : {}) }),
+    startFakeUpstream(),
+  ])
   await addUser(server, 'user')
   await addUser(server, 'admin', role.admin)
   const storages: Partial<Record<Who, PageSettings['storage']>> = {

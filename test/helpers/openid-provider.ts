@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { type IncomingMessage, request } from 'node:http'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { createServer, request as requestOverTls } from 'node:https'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider from 'oidc-provider'
@@ -12,6 +12,8 @@ export interface OpenIdProvider {
   readonly client: { readonly client_id: string; readonly client_secret: string }
   /** The claims of a person, by the subject. */
   readonly people: Map<string, Readonly<Record<string, unknown>>>
+  /** The subject of who is at its page. */
+  visitor: string
   /** The browser of a person goes to the provider, and returns to this site with these parameters. */
   visit(url: string, subject: string): Promise<{ readonly page: string; readonly code: string; readonly state: string }>
   stop(): Promise<void>
@@ -30,7 +32,6 @@ export const trustingProvider = {
 export async function startOpenIdProvider(redirectUris: readonly string[]): Promise<OpenIdProvider> {
   const people = new Map<string, Readonly<Record<string, unknown>>>()
   const client = { client_id: 'sluice', client_secret: 'canary-openid-secret-0123456789' }
-  let visitor = ''
   let answer: RequestListener = () => {}
   const server = createServer({ key: testKey, cert: testCertificate }, (asked, response) => answer(asked, response))
   const issuer = `https://localhost:${await listeningPort(server)}`
@@ -55,23 +56,25 @@ export async function startOpenIdProvider(redirectUris: readonly string[]): Prom
   const serve = provider.callback()
   answer = (asked, response) => {
     if (!asked.url?.startsWith('/interaction/')) return void serve(asked, response)
-    approve(asked).catch((error: unknown) => response.writeHead(500).end(String(error)))
-
-    async function approve(opened: IncomingMessage): Promise<void> {
-      const { params } = await provider.interactionDetails(opened, response)
-      const grant = new provider.Grant({ accountId: visitor, clientId: params.client_id ?? '' })
-      grant.addOIDCScope(params.scope ?? '')
-      const result = { login: { accountId: visitor }, consent: { grantId: await grant.save() } }
-      await provider.interactionFinished(opened, response, result)
-    }
+    approve(asked, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
   }
 
-  return {
+  async function approve(asked: IncomingMessage, response: ServerResponse): Promise<void> {
+    const accountId = opened.visitor
+    const { params } = await provider.interactionDetails(asked, response)
+    const grant = new provider.Grant({ accountId, clientId: params.client_id ?? '' })
+    grant.addOIDCScope(params.scope ?? '')
+    const result = { login: { accountId }, consent: { grantId: await grant.save() } }
+    await provider.interactionFinished(asked, response, result)
+  }
+
+  const opened: OpenIdProvider = {
     issuer,
     client,
     people,
+    visitor: '',
     async visit(url, subject) {
-      visitor = subject
+      opened.visitor = subject
       const cookies = new Map<string, string>()
       for (let next = url, hops = 0; hops < 10; hops++) {
         const location = await redirectOf(next, cookies)
@@ -88,6 +91,7 @@ export async function startOpenIdProvider(redirectUris: readonly string[]): Prom
     },
     stop: () => closing(server),
   }
+  return opened
 }
 
 /** The target of a redirect, like a browser that keeps cookies. */
