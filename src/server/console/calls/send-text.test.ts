@@ -53,6 +53,40 @@ it.each([
   await file.ended
 })
 
+it('[T069] aborts the file of an organisation with the membership of its reader', async () => {
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>()
+  async function* pieces() {
+    try {
+      for (;;) {
+        yield 'a line\n'
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    } finally {
+      end()
+    }
+  }
+  const console = await startConsole('sqlite', { handlers: { 'GET /api/log/self/export.csv': pieces } })
+  onTestFinished(() => console.stop())
+  const { db } = console.app
+  const reader = await console.addUser('reader')
+  const firm = { username: '@Firm', username_key: '@firm', display_name: 'Firm', kind: 'organisation', password_hash: '' }
+  const { id } = await db
+    .insertInto('users')
+    .values({ ...firm, aff_code: '@x', created_time: 1 })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const membership = { organisation_id: id, user_id: reader.id, role: 'admin', created_at: 1 }
+  await db.insertInto('organisation_members').values(membership).execute()
+  const url = await console.server.listen({ port: 0, host: '127.0.0.1' })
+  const file = await fetch(`${url}/api/log/self/export.csv`, {
+    headers: { ...reader.headers, 'x-organisation-id': String(id) },
+  })
+  expect(file.status).toBe(200)
+  await db.updateTable('organisation_members').set({ left_at: 2 }).execute()
+  await isOver
+  await expect(file.text()).rejects.toThrow()
+})
+
 it('[T069] continues for an admin who was renamed, and aborts when nothing was read for two minutes', async () => {
   const { connection, ended, change, askedAgain } = await download({ isReading: false })
   await change({ display_name: 'Boss' })

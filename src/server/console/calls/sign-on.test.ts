@@ -183,6 +183,17 @@ eachDatabase('the login of an organisation', (_fresh, kind) => {
     expect(await memberOf(victim.id)).toMatchObject({ role: 'member' })
   })
 
+  it('no longer signs in the user of an address whose domain the site takes back, nor one whom SCIM names by an id', async () => {
+    const ida = await member(server, 'sso-ida')
+    await server.app.db.updateTable('users').set({ email: 'ida@acme.example' }).where('id', '=', ida.id).execute()
+    provider.people.set('i-1', { name: 'Ida', preferred_username: 'ida', email: 'ida@acme.example', email_verified: true })
+    expect((await enter('i-1')).json.data.id).toBe(ida.id)
+    await server.call(`POST ${path}/sign-on/domains`, { domain: 'acme.example', is_confirmed: false })
+    await server.app.db.updateTable('directory_people').set({ external_id: 'i-1' }).where('user_id', '=', ida.id).execute()
+    expect((await enter('i-1')).json.data.id).not.toBe(ida.id)
+    await confirm('acme.example')
+  })
+
   it('never signs in an admin of the site', async () => {
     const boss = await member(server, 'sso-boss', 10)
     await server.app.db.updateTable('users').set({ email: 'boss@acme.example' }).where('id', '=', boss.id).execute()

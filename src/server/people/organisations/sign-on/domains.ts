@@ -1,5 +1,5 @@
 import { isUniqueViolation } from '../../../base/db/failures.ts'
-import type { Queries } from '../../../base/db/open.ts'
+import type { Queries, Within } from '../../../base/db/open.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import { seconds } from '../../../base/lib/time/clock.ts'
 import { change } from '../../../base/options/change.ts'
@@ -27,6 +27,7 @@ export async function setDomains(core: Core, caller: Caller, { payer }: Membersh
         .where('organisation_id', '=', payer.id)
         .where('domain', 'in', gone)
         .execute()
+    await forgetLogins(within, payer.id, gone)
     const row = { organisation_id: payer.id, created_at: seconds(core.now()) }
     if (fresh.length > 0)
       await within
@@ -58,8 +59,24 @@ export async function confirmDomain(
         throw error
       })
     const told = { domain: (changed ?? fail('not_found')).domain, is_confirmed }
+    if (!is_confirmed) await forgetLogins(within, payer.id, [told.domain])
     audit({ action: 'organisation.domains', target: `organisation:${payer.id}`, after: told })
   })
+}
+
+/**
+ * The provider of an organisation no longer signs in the users of addresses whose domain is not that of the organisation, unless it has
+ * created their accounts.
+ */
+async function forgetLogins(within: Within, organisationId: number, domains: readonly string[]): Promise<void> {
+  for (const domain of domains)
+    await within
+      .updateTable('directory_people')
+      .set({ subject: '' })
+      .where('organisation_id', '=', organisationId)
+      .where('came_by_it', '=', 0)
+      .where('user_id', 'in', (row) => row.selectFrom('users').select('id').where('email', 'like', `%@${domain}`))
+      .execute()
 }
 
 async function domainsOf(db: Queries, organisationId: number): Promise<string[]> {

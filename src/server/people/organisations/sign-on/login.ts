@@ -129,7 +129,8 @@ async function verifiedAddress({ within, organisationId }: Directory, claims: Pr
 
 /**
  * The person of a subject; else one that SCIM has added, or who came by an earlier provider, by their id in the directory or their
- * verified address. A person who has another subject of this provider is another person.
+ * verified address. A person who has another subject of this provider is another person, and an account that was somebody's before
+ * is theirs only while its address is in a confirmed domain.
  */
 async function findPerson(
   { within, organisationId }: Directory,
@@ -140,14 +141,17 @@ async function findPerson(
   const same = await people.where('subject', '=', subject).executeTakeFirst()
   if (same) return same
   const ids = [textOf(claims, 'sub'), textOf(claims, 'oid')].filter((id) => id !== '')
-  const byId = await people.where('external_id', 'in', ids).execute()
+  const known = peopleIn(within, organisationId)
+  const byId = await known.where('external_id', 'in', ids).execute()
   const byAddress =
     email === ''
       ? []
-      : await peopleIn(within, organisationId)
-          .where((row) => row.or([row('user_name_key', '=', email), row('users.email', '=', email)]))
-          .execute()
-  return [...byId, ...byAddress].find((person) => !person.subject.startsWith(`${issuer} `))
+      : await known.where((row) => row.or([row('user_name_key', '=', email), row('users.email', '=', email)])).execute()
+  for (const person of [...byId, ...byAddress]) {
+    const isOurs = person.came_by_it === 1 || (await confirmedAddress(within, organisationId, person.email)) !== undefined
+    if (isOurs && !person.subject.startsWith(`${issuer} `)) return person
+  }
+  return undefined
 }
 
 /** Throws `sign_on_person_unknown`, `sign_on_admin`. */
