@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startServer, type TestServer } from '../../../../test/helpers/app.ts'
 import { eachDatabase } from '../../../../test/helpers/databases.ts'
-import { type Member, member } from '../../../../test/helpers/members.ts'
-import type { Organisation, Team } from '../../../contract/entities/organisation.ts'
+import { type Directory, openDirectory, patchOf } from '../../../../test/helpers/directories.ts'
+import { member } from '../../../../test/helpers/members.ts'
+import type { Team } from '../../../contract/entities/organisation.ts'
 import type { SignOn } from '../../../contract/entities/sign-on.ts'
+import { errors } from '../../../contract/errors.ts'
 
 /** A step of a conversation. Texts in braces stand for what an earlier answer has given. */
 interface Step {
@@ -17,84 +19,18 @@ interface Step {
   readonly keep?: Readonly<Record<string, string>>
 }
 
-interface Answer {
-  readonly status: number
-  readonly type: string
-  // Its form is what the tests show.
-  readonly json: Record<string, never>
-}
-
 const conversation = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../../../test/fixtures/scim/${name}.json`, import.meta.url), 'utf8')) as Step[]
 
-const patchOf = (...Operations: object[]) => ({ schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'], Operations })
-
 eachDatabase('SCIM', (_fresh, kind) => {
   let server: TestServer
-  let made = 0
   beforeAll(async () => {
     server = await startServer(kind, { env: { TRUSTED_PROXIES: '127.0.0.0/8' } })
     await server.call('PUT /api/option/', { key: 'ServerAddress', value: 'https://site.test' })
   })
   afterAll(() => server.stop())
 
-  interface Directory {
-    readonly id: number
-    readonly name: string
-    readonly path: string
-    scim(line: string, body?: object, headers?: Record<string, string>): Promise<Answer>
-    /** Adds a user; returns its id in the directory and that of its account. */
-    add(userName: string, more?: object): Promise<{ id: string; userId: number }>
-    memberOf(userId: number): Promise<{ id: number; role: string; teams: { name: string; is_manager: boolean }[] } | undefined>
-  }
-
-  /** An organisation with a confirmed domain and a token. */
-  async function directory(domain = `d${++made}.example`): Promise<Directory> {
-    const { id, name } = await server.call<Organisation>('POST /api/organisation/', { name: `Firm ${++made}` })
-    const path = `/api/organisation/${id}`
-    await server.call(`PUT ${path}/sign-on/domains`, { domains: [domain] })
-    await server.call(`POST ${path}/sign-on/domains`, { domain, is_confirmed: true })
-    const { token } = await server.call<{ token: string }>(`POST ${path}/scim`)
-    const scim = (line: string, body?: object, headers = {}) => ask(token, line, body, headers)
-    return {
-      id,
-      name,
-      path,
-      scim,
-      async add(userName, more = {}) {
-        const { status, json } = await scim('POST /Users', { userName, externalId: `x-${userName}`, ...more })
-        expect(status, JSON.stringify(json)).toBe(201)
-        return { id: json.id ?? '', userId: await accountOf(json.id ?? '') }
-      },
-      async memberOf(userId) {
-        const { items } = await server.call<{ items: { user_id: number; id: number; role: string; teams: never[] }[] }>(
-          `GET ${path}/members?page_size=100`,
-        )
-        return items.find(({ user_id }) => user_id === userId)
-      },
-    }
-  }
-
-  async function ask(token: string, line: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
-    const [, method = '', path = ''] = /^(\w+) (.*)$/.exec(line) ?? []
-    const response = await fetch(`${server.url}/scim/v2${encodeURI(path)}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/scim+json' } : {}), ...headers },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    })
-    const text = await response.text()
-    return {
-      status: response.status,
-      type: response.headers.get('content-type') ?? '',
-      json: text === '' ? {} : JSON.parse(text),
-    }
-  }
-
-  async function accountOf(person: string): Promise<number> {
-    const found = server.app.db.selectFrom('directory_people').select('user_id').where('id', '=', Number(person))
-    return (await found.executeTakeFirstOrThrow()).user_id
-  }
-
+  const directory = (domain?: string) => openDirectory(server, domain)
   const rowOf = (id: number) => server.app.db.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 
   /** A browser of an account, which the directory may have created without a password. */
@@ -161,6 +97,24 @@ eachDatabase('SCIM', (_fresh, kind) => {
     })
     expect(await firm.memberOf(userId)).toMatchObject({ role: 'member', teams: [] })
     await server.call('PUT /api/option/', { key: 'QuotaForNewUser', value: '0' })
+  })
+
+  it('adds a person once, however many calls and logins of the directory come together', async () => {
+    const firm = await directory()
+    const bodies = Array.from({ length: 6 }, () => ({ userName: 'many@x.example', externalId: 'many' }))
+    const answers = await Promise.all(bodies.map((body) => firm.scim('POST /Users', body)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409])
+    const id = answers.find(({ status }) => status === 201)?.json.id
+    const flips = Array.from({ length: 8 }, (_, at) => patchOf({ op: 'replace', value: { active: at % 2 === 1 } }))
+    for (const { status } of await Promise.all(flips.map((body) => firm.scim(`PATCH /Users/${id}`, body))))
+      expect(status).toBe(200)
+    const rows = await server.app.db
+      .selectFrom('organisation_members')
+      .select('id')
+      .where('organisation_id', '=', firm.id)
+      .where('user_id', '<>', 1)
+      .execute()
+    expect(rows).toHaveLength(1)
   })
 
   it('[T022] an address outside of the confirmed domains is neither stored nor taken for that of a user', async () => {
@@ -249,6 +203,20 @@ eachDatabase('SCIM', (_fresh, kind) => {
     expect(await statusOfKey(key)).toBe(401)
   })
 
+  it('a person whom the directory deletes and sends again has the same account, which still belongs to it', async () => {
+    const firm = await directory('back.example')
+    const first = await firm.add('eve@back.example')
+    await firm.scim(`DELETE /Users/${first.id}`)
+    expect((await firm.scim('GET /Users')).json).toMatchObject({ totalResults: 0 })
+    const again = await firm.add('eve@back.example')
+    expect(again.userId).toBe(first.userId)
+    expect(await firm.memberOf(first.userId)).toMatchObject({ role: 'member', teams: [] })
+    const { status } = await browserOf(first.userId)
+    expect(await status()).toBe(200)
+    await firm.scim(`DELETE /Users/${again.id}`)
+    expect(await status()).toBe(401)
+  })
+
   it('whom an owner has removed comes back as a plain member, when the directory switches them on', async () => {
     const firm = await directory()
     const { id, userId } = await firm.add('dan@x.example')
@@ -321,122 +289,15 @@ eachDatabase('SCIM', (_fresh, kind) => {
       [`PATCH /Users/${ada.id}`, patchOf({ op: 'replace', value: { active: false } })],
       [`DELETE /Users/${ada.id}`],
     ] as [string, object?][])
-      expect(await firm.scim(line, body), line).toMatchObject({ status: 409, json: { scimType: 'mutability' } })
+      expect(await firm.scim(line, body), line).toMatchObject({
+        status: 409,
+        json: { scimType: 'mutability', detail: errors.scim_only_owner.text.en },
+      })
     await firm.scim(`DELETE /Groups/${group}`)
     expect(await firm.memberOf(ada.userId)).toMatchObject({ role: 'owner' })
 
     const bob = await firm.add('next@x.example')
     await server.call(`PUT ${firm.path}/members`, { member_id: (await firm.memberOf(bob.userId))?.id, role: 'owner' })
     expect((await firm.scim(`DELETE /Users/${ada.id}`)).status).toBe(204)
-  })
-
-  it('sees the people of its own organisation alone, and nothing without its token', async () => {
-    const [firm, other] = [await directory(), await directory()]
-    const { id } = await firm.add('secret@x.example')
-    const group = await groupWith(firm, 'Secret', [id])
-    expect((await other.scim('GET /Users')).json).toMatchObject({ totalResults: 0 })
-    expect((await other.scim(`GET /Users?filter=id eq "${id}"`)).json).toMatchObject({ totalResults: 0 })
-    for (const [line, body] of [
-      [`GET /Users/${id}`],
-      [`PUT /Users/${id}`, { userName: 'x' }],
-      [`PATCH /Users/${id}`, patchOf({ op: 'replace', value: { active: false } })],
-      [`DELETE /Users/${id}`],
-      [`GET /Groups/${group}`],
-      [`PATCH /Groups/${group}`, patchOf({ op: 'remove', path: 'members' })],
-      [`DELETE /Groups/${group}`],
-    ] as [string, object?][])
-      expect((await other.scim(line, body)).status, line).toBe(404)
-    expect((await other.scim('POST /Groups', { displayName: 'Taken', members: [{ value: id }] })).status).toBe(400)
-    // People who came by an invitation belong to the organisation, not to its directory.
-    expect((await firm.scim('GET /Users')).json).toMatchObject({ totalResults: 1 })
-
-    for (const token of ['', 'x'.repeat(43), 'sk-key'])
-      expect(await ask(token, 'GET /Users')).toMatchObject({ status: 401, json: { status: '401' } })
-    const { token } = await server.call<{ token: string }>(`POST ${other.path}/scim`)
-    expect((await other.scim('GET /Users')).status).toBe(401)
-    expect((await ask(token, 'GET /Users')).status).toBe(200)
-    await server.call(`DELETE ${other.path}/scim`)
-    expect((await ask(token, 'GET /Users')).status).toBe(401)
-    await server.call(`DELETE /api/organisation/${firm.id}`)
-    expect((await firm.scim('GET /Users')).status).toBe(401)
-  })
-
-  it('shows the settings of a directory to owners, never its token or secret, and lets only the site confirm a domain', async () => {
-    const firm = await directory('owners.example')
-    const [owner, admin, former] = await Promise.all(['own', 'adm', 'old'].map((name) => member(server, `${name}-${made}`)))
-    const join = async (who: Member | undefined, role: string) => {
-      const { secret } = await server.call<{ secret: string }>(`POST ${firm.path}/invitations`, { role })
-      await who?.call('POST /api/invitation/answer', { token: secret, accept: true })
-    }
-    await join(owner, 'owner')
-    await join(admin, 'admin')
-    await join(former, 'owner')
-    await server.call(`DELETE ${firm.path}/members/${(await firm.memberOf(former?.id ?? 0))?.id}`)
-    const seen = (await owner?.call(`GET ${firm.path}/sign-on`))?.json
-    expect(seen).toMatchObject({ success: true, data: { domains: [{ domain: 'owners.example', is_confirmed: true }] } })
-    expect(Object.keys(seen?.data ?? {}).sort()).toEqual(
-      [
-        'client_id', 'creates_accounts', 'domains', 'group_claim', 'has_secret', 'is_enabled', 'is_only_way', 'issuer', 'login_url',
-        'redirect_uri', 'rules', 'scim_created_at', 'scim_url', 'scim_used_at',
-      ], // biome-ignore format: one list
-    )
-    expect((await admin?.call(`GET ${firm.path}/sign-on`))?.json.code).toBe('organisation_role')
-    expect((await former?.call(`POST ${firm.path}/scim`))?.json.code).toBe('not_found')
-    expect(
-      (await owner?.call(`PUT ${firm.path}/sign-on/domains`, { domains: ['owners.example', 'bank.example'] }))?.json,
-    ).toMatchObject({
-      data: {
-        domains: [
-          { domain: 'bank.example', is_confirmed: false },
-          { domain: 'owners.example', is_confirmed: true },
-        ],
-      },
-    })
-    const confirm = { domain: 'bank.example', is_confirmed: true }
-    expect((await owner?.call(`POST ${firm.path}/sign-on/domains`, confirm))?.json.code).toBe('permission_denied')
-    const rival = await directory()
-    await server.call(`PUT ${rival.path}/sign-on/domains`, { domains: ['owners.example'] })
-    const taken = await server.raw(`POST ${rival.path}/sign-on/domains`, { domain: 'owners.example', is_confirmed: true })
-    expect(await taken.json()).toMatchObject({ code: 'domain_taken' })
-    expect((await owner?.call(`PUT ${firm.path}/sign-on/domains`, { domains: ['not a domain'] }))?.json.code).toBe(
-      'domain_invalid',
-    )
-  })
-
-  it('pages by startIndex and count, and refuses what it cannot read in its own form', async () => {
-    const firm = await directory()
-    for (const name of ['a', 'b', 'c']) await firm.add(`${name}@x.example`)
-    const page = async (query: string) => (await firm.scim(`GET /Users?${query}`)).json
-    expect(await page('startIndex=2&count=1')).toMatchObject({
-      totalResults: 3,
-      startIndex: 2,
-      itemsPerPage: 1,
-      Resources: [{ userName: 'b@x.example' }],
-    })
-    expect(await page('count=0')).toMatchObject({ totalResults: 3, itemsPerPage: 0, Resources: [] })
-    expect(await page('startIndex=9')).toMatchObject({ totalResults: 3, itemsPerPage: 0 })
-    expect(await page('startIndex=-1&count=-5')).toMatchObject({ startIndex: 1, itemsPerPage: 0 })
-
-    const refused: [string, object?][] = [
-      ['POST /Users', {}],
-      ['POST /Users', { userName: { a: 1 } }],
-      ['POST /Users', { userName: 'x'.repeat(301) }],
-      ['POST /Groups', { displayName: '' }],
-      ['PATCH /Users/1', {}],
-      ['PATCH /Users/1', patchOf({ op: 'move', path: 'x' })],
-      ['PATCH /Users/1', patchOf({ op: 'add', path: 'a[b', value: 1 })],
-      ['PATCH /Users/1', patchOf({ op: 'add', value: 'x' })],
-      ['GET /Users?filter=userName eq'],
-      ['GET /Users?filter=userName eq "a" or userName eq "b"'],
-      ['GET /Users?filter=password eq "a"'],
-      ['GET /Groups?filter=(displayName eq "a")'],
-    ]
-    for (const [line, body] of refused) {
-      const { status, json } = await firm.scim(line, body)
-      expect(status, `${line} ${JSON.stringify(body)}`).toBe(400)
-      expect(json).toMatchObject({ schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'], status: '400', detail: /./ })
-    }
-    expect((await firm.scim('GET /Schemas')).json).toMatchObject({ totalResults: 2 })
-    expect((await firm.scim('GET /ResourceTypes/User')).json).toMatchObject({ endpoint: '/Users' })
   })
 })

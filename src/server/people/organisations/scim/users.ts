@@ -99,13 +99,13 @@ async function requireUser(db: Queries, organisationId: number, id: string): Pro
 }
 
 /**
- * Adds a user: a person who has signed in already, the user of an address in a confirmed domain, or a new account. Throws
+ * Adds a user: a person whom the organisation knows already, the user of an address in a confirmed domain, or a new account. Throws
  * `scim_user_taken`, `directory_full`.
  */
 export async function createUser(core: Core, organisationId: number, facts: UserFacts): Promise<object> {
   const id = await withFreeName((tries) =>
     inDirectory(core, organisationId, async (directory) => {
-      const person = (await findSignedIn(directory, facts)) ?? (await addUser(directory, facts, tries))
+      const person = (await findUnsent(directory, facts)) ?? (await addUser(directory, facts, tries))
       await saveFacts(directory, person, facts)
       if (facts.active) await switchOn(directory, person)
       else await switchOff(directory, person)
@@ -122,23 +122,15 @@ function addUser(directory: Directory, facts: UserFacts, tries: number): Promise
   return addPerson(directory, { name: nameOf(facts), username: userName, addresses: addressesOf(facts), row, tries })
 }
 
-/** A person who has signed in before the directory has sent them. */
-async function findSignedIn({ within, organisationId }: Directory, facts: UserFacts): Promise<Person | undefined> {
-  const addresses: string[] = []
+/** A person whom the directory has not sent, or has deleted: by the account's address, or by the subject of the logins. */
+async function findUnsent({ within, organisationId }: Directory, facts: UserFacts): Promise<Person | undefined> {
+  const unsent = await peopleIn(within, organisationId).where('user_name_key', '=', '').execute()
   for (const given of addressesOf(facts)) {
     const address = await confirmedAddress(within, organisationId, given)
-    if (address !== undefined) addresses.push(address)
+    const person = address === undefined ? undefined : unsent.find(({ email }) => email === address)
+    if (person) return person
   }
-  const unsent = await peopleIn(within, organisationId)
-    .where('user_name_key', '=', '')
-    .where((row) =>
-      row.or([
-        ...(addresses.length === 0 ? [] : [row('users.email', 'in', addresses)]),
-        ...(facts.externalId === '' ? [] : [row('external_id', '=', facts.externalId)]),
-      ]),
-    )
-    .execute()
-  return unsent[0]
+  return facts.externalId === '' ? undefined : unsent.find(({ subject }) => subject.endsWith(` ${facts.externalId}`))
 }
 
 /** Replaces all that the directory says. Throws `not_found`, `scim_user_taken`, `scim_only_owner`. */

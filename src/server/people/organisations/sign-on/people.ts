@@ -216,7 +216,10 @@ export async function switchOff(directory: Directory, person: Person): Promise<v
   report({ topic: 'user', id: person.user_id })
 }
 
-/** Ends the membership for good, with its tokens, and forgets the person. Throws `scim_only_owner`. */
+/**
+ * Ends the membership for good, with its tokens, and forgets what the directory has said; but not which account it has created, so that
+ * the account is the same when the person comes back. Throws `scim_only_owner`.
+ */
 export async function removePerson(directory: Directory, person: Person): Promise<void> {
   const { core, within, report } = directory
   const member = await currentMember(within, person)
@@ -224,9 +227,22 @@ export async function removePerson(directory: Directory, person: Person): Promis
   for (const id of [member ?? 0, person.suspended_member]) if (id !== 0) await endMembership(core, within, id)
   await endLogins(within, person)
   await within.deleteFrom('directory_group_people').where('person_id', '=', person.id).execute()
-  await within.deleteFrom('directory_people').where('id', '=', person.id).execute()
+  await forget(within, person)
   tell(directory, 'removed', person)
   report({ topic: 'user', id: person.user_id })
+}
+
+async function forget(within: Within, { id, came_by_it }: Person): Promise<void> {
+  if (came_by_it === 0) {
+    await within.deleteFrom('directory_people').where('id', '=', id).execute()
+    return
+  }
+  const said = { subject: '', user_name: '', user_name_key: '', external_id: '', profile: '', claimed_groups: '' }
+  await within
+    .updateTable('directory_people')
+    .set({ ...said, suspended_member: 0, suspended_teams: '' })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** Applies the groups of the person. */
