@@ -74,8 +74,8 @@ export async function create(openai: OpenAI, lines: readonly unknown[], more: ob
   return openai.batches.create({ input_file_id: await upload(openai, lines), ...order, ...more })
 }
 
-export const tokensIn = 100
-export const tokensOut = 20
+const tokensIn = 100
+const tokensOut = 20
 
 export const usage = (cached = 0) => ({
   prompt_tokens: tokensIn,

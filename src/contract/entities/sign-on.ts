@@ -3,12 +3,12 @@ import type { Fields, FieldsOf } from '../fields.ts'
 import { organisationRoles } from '../organisation-roles.ts'
 import type { Text } from '../text.ts'
 
-export const signOnLimits = { domainsMax: 20, rulesMax: 500, groupNameMax: 300 } as const
+const signOnLimits = { domainsMax: 20, rulesMax: 500, groupNameMax: 300 } as const
 
 const text = (max: number) => z.string().trim().max(max)
 
 /** What a group of the directory gives: a role, a place in a team, or both. */
-export const directoryRule = z.object({
+const directoryRule = z.object({
   /** The name of the group, or its id in the directory. */
   directory_group: text(signOnLimits.groupNameMax).min(1),
   /** '' for none. */

@@ -164,7 +164,7 @@ export class LineJudge {
 }
 
 /** The group in which a channel serves a model for a caller; undefined when it does in none. */
-export function groupAt(
+function groupAt(
   { channels, options }: Pick<RelayParts, 'channels' | 'options'>,
   caller: RelayCaller,
   { channel, model }: { readonly channel: RunningChannel; readonly model: string },

@@ -32,7 +32,7 @@ export interface AskedBatch {
 }
 
 /** Who has asked, for the log rows. */
-export type BatchCaller = Pick<RelayCaller, 'username' | 'tokenName'> & { readonly address: string }
+type BatchCaller = Pick<RelayCaller, 'username' | 'tokenName'> & { readonly address: string }
 
 /** What a model of the batch costs, as it was when the batch was ordered. */
 export interface BatchPrice {

@@ -9,7 +9,7 @@ import { batchForms } from './batch-form.ts'
 import { readBatch } from './batch-table.ts'
 
 /** Filters of the list; 0, '' and absent mean any. Times are inclusive. */
-export interface BatchFilter {
+interface BatchFilter {
   /** Only those of this user, as their owner sees them. */
   readonly userId?: number
   readonly channel_id?: number
@@ -81,7 +81,7 @@ function present(row: Row<'batches'>, username: string): Omit<Batch, 'id'> {
 }
 
 /** Whose batch the requests are of: a user's own, or anybody's. */
-export interface LinesOf {
+interface LinesOf {
   readonly batchId: string
   readonly userId?: number
 }

@@ -59,7 +59,7 @@ export interface DurableCharge {
 }
 
 /** Whose balances changed, for `ledger.refresh` after the commit. */
-export interface EndedHold {
+interface EndedHold {
   readonly userId: number
   readonly tokenId: number
 }

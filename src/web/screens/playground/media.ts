@@ -6,7 +6,7 @@ import type { Failed } from './ask.ts'
 /** Pictures, which are in the answer, and clips, which are ordered and made in the background. */
 
 export const mediaKinds = ['picture', 'clip'] as const
-export type MediaKind = (typeof mediaKinds)[number]
+type MediaKind = (typeof mediaKinds)[number]
 
 /** What is asked for, as it is written in the form. '' leaves a member to the model. */
 export interface MediaDraft {

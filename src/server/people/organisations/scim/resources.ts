@@ -40,7 +40,7 @@ export function metaOf(
   return { resourceType: type, created: time(created), lastModified: time(changed), location }
 }
 
-export function addressOf({ options }: Pick<Core, 'options'>): string {
+function addressOf({ options }: Pick<Core, 'options'>): string {
   return `${options.current.ServerAddress}${scimPath}`
 }
 

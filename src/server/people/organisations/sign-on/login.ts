@@ -194,7 +194,7 @@ const groupLengthMax = 300
  * The groups that the claim lists, by its name or its path (`realm_access.roles`). None without the claim; undefined when the provider
  * says that they are too many for the token, as Entra ID does: then those of the last login stay.
  */
-export function groupsIn(claims: ProviderAnswer, claim: string): string[] | undefined {
+function groupsIn(claims: ProviderAnswer, claim: string): string[] | undefined {
   if (claim === '') return []
   if (isObject(claims._claim_names) && Object.hasOwn(claims._claim_names, claim)) return undefined
   const value = Object.hasOwn(claims, claim)

@@ -54,7 +54,7 @@ export async function lockDirectory(directory: Directory): Promise<void> {
 }
 
 /** What a directory says about a person. */
-export interface NewPerson {
+interface NewPerson {
   readonly name: string
   readonly username: string
   /** Addresses that the directory vouches for, the main one first. */
