@@ -447,9 +447,8 @@ const addresses = {
     /v1/files/{id}/content                      GET
     /v1/files/{id}:download                     GET
     /v1/batches                                 GET POST
-    /v1/batches/{id}                            GET DELETE
+    /v1/batches/{id}                            GET
     /v1/batches/{id}/cancel                     POST
-    /v1/batches/{id}:cancel                     POST
     /v1beta/batches                             GET
     /v1beta/batches/{id}                        GET DELETE
     /v1beta/batches/{id}:cancel                 POST

@@ -92,7 +92,7 @@ describe('errors before authentication, in the dialect of the route', () => {
       [415, { headers: { 'content-encoding': 'rot13' } }],
       [403, { key: poor.key, body: { ...body, model: dialect === 'openai' ? model : 'claude-3-haiku-20240307' } }],
       [404, { path: '/v1/nonsense', headers: dialect === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {} }],
-      [501, { path: dialect === 'openai' ? '/v1/skills' : '/v1/environments' }],
+      [501, { path: dialect === 'openai' ? '/v1/skills' : '/v1/messages/drafts' }],
     ]
     for (const [status, more] of cases) {
       const response = await send(status === 413 ? { ...more, headers: { ...more.headers }, body: 'x' } : more)
@@ -118,7 +118,7 @@ describe('errors before authentication, in the dialect of the route', () => {
 
   it('[148] Gemini paths that are not offered are refused in the form of Gemini', async () => {
     const { server, token } = await door()
-    const answer = await ask(server, token.key, {}, '/v1beta/models/gemini-2.0-flash:batchGenerateContent')
+    const answer = await ask(server, token.key, {}, '/v1beta/models/gemini-2.0-flash:asyncBatchEmbedContent')
     expect([answer.status, JSON.parse(answer.text).error.status]).toEqual([501, 'UNIMPLEMENTED'])
   })
 

@@ -43,11 +43,15 @@ const routes: readonly Route[] = [
 
 const ordersAtGemini = 'batchGenerateContent'
 
-/** Every one of these paths as `METHOD /path`, and the last one of a model. */
+/** Every one of these paths as `METHOD /path`, but those that are Google's only by their headers. */
 export const batchLines: readonly string[] = [
-  ...new Set(routes.map(({ method, path }) => `${method} ${path}`)),
+  ...routes.filter((route) => !isByHeaders(route)).map(({ method, path }) => `${method} ${path}`),
   `POST /v1beta/models/{model}:${ordersAtGemini}`,
 ]
+
+function isByHeaders({ dialect, path }: Route): boolean {
+  return dialect === 'gemini' && path.startsWith('/v1/')
+}
 
 /**
  * The call of a path without its query, or the methods that the path has; undefined for other paths. Google's SDKs may call its batches
