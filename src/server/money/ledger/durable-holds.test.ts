@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { eachDatabase } from '../../../../test/helpers/databases.ts'
+import { eachDatabase, freshDatabase } from '../../../../test/helpers/databases.ts'
 import { aCharge, aHold, ledgerOf, outcome, type TestLedger, tally } from '../../../../test/helpers/ledger.ts'
+import { newFolder } from '../../../../test/helpers/templates.ts'
+import { openBackup, restoreBackup, writeBackup } from '../../base/db/backup.ts'
 import type { BudgetWindow } from './budget-window.ts'
 import { endDurable, makeDurable } from './durable-holds.ts'
 import type { Hold } from './ledger.ts'
@@ -112,6 +115,39 @@ eachDatabase('a durable hold', (fresh, kind) => {
     expect(await outcome(() => order(node, aHold(userId, 0, 400), 'order'))).not.toBe('ok')
     expect(await outcome(() => node.ledger.hold(aHold(userId, 0, 601)))).toBe('quota_insufficient')
     expect(await outcome(() => node.ledger.hold(aHold(userId, 0, 600)))).toBe('ok')
+  })
+
+  it('stands in a database that was restored from a backup of either kind, and a hold of a call does not', async () => {
+    const source = await ledgerOf(await fresh())
+    const userId = await source.user(1000)
+    const tokenId = await source.token(userId, 900)
+    const window = await addBudget(source, 800)
+    await order(source, { ...aHold(userId, tokenId, 300), budgets: [window] }, 'order')
+    const call = { ...aHold(userId, tokenId, 100), budgets: [window] }
+    await source.ledger.hold(call)
+    source.ledger.checkpoint(call, aCharge(call, 0))
+    const other = aHold(await source.user(0), 0, 0)
+    await source.ledger.settle(other, aCharge(other, 0))
+    const file = join(newFolder(), 'backup')
+    await writeBackup(source.core.database, file)
+    await source.ledger.release(call)
+
+    for (const target of ['sqlite', 'postgres'] as const) {
+      const database = await freshDatabase(target)
+      const empty = await database.open()
+      const backup = await openBackup(file)
+      await restoreBackup(backup, empty)
+      await backup.close()
+      await empty.close()
+      const node = await ledgerOf(database, { node: 'restored' })
+      await node.ledger.expire()
+      expect((await node.userRow(userId)).held).toBe(300)
+      expect(await budgetSums(node)).toEqual([{ charged: 0, held: 300 }])
+      expect(await outcome(() => node.ledger.hold(aHold(userId, tokenId, 601)))).toBe('token_quota_insufficient')
+      await end(node, 'order', [120, 30], userId)
+      expect(await node.userRow(userId)).toMatchObject({ quota: 850, held: 0 })
+      expect(await budgetSums(node)).toEqual([{ charged: 150, held: 0 }])
+    }
   })
 
   it('exhausts a token that its charges have used up', async () => {
