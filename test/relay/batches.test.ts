@@ -404,6 +404,42 @@ describe('a batch', () => {
   })
 })
 
+it('an order of Messages without an answer is taken for a batch of its vendor only where that is certain', async () => {
+  const at = await batchStage()
+  const { server, vendor, anthropic } = at
+  const { batches } = anthropic.messages
+  const params = { model: claude, max_tokens: 50, messages: [{ role: 'user' as const, content: 'one' }] }
+  const lost = async (size: number) => {
+    vendor.state.losesAnswers = true
+    const requests = Array.from({ length: size }, (_, index) => ({ custom_id: `${index}`, params }))
+    const { id } = await batches.create({ requests })
+    vendor.state.losesAnswers = false
+    return id
+  }
+  const stateOf = async (id: string) => {
+    const row = await server.app.db.selectFrom('batches').select('state').where('id', '=', id).executeTakeFirst()
+    return row?.state
+  }
+  const look = async () => {
+    await dueNow(server)
+    await follow(server)
+  }
+  const single = await lost(2)
+  const alike = [await lost(3), await lost(3)]
+  await look()
+  expect(await stateOf(single)).toBe('running')
+  expect(await Promise.all(alike.map(stateOf))).toEqual(['creating', 'creating'])
+  const holds = await held(at)
+  for (const [id, { requests }] of vendor.batches) if (requests.length === 3) vendor.batches.delete(id)
+  await look()
+  expect(await Promise.all(alike.map(stateOf))).toEqual([undefined, undefined])
+  expect(await held(at)).toBeLessThan(holds)
+  vendor.end(vendor.only(), { reply: message })
+  expect((await batches.retrieve(single)).processing_status).toBe('ended')
+  expect((await charges(server)).map(({ amount }) => amount)).toEqual([2 * bill(claude)])
+  await requireBalancedBooks(server)
+})
+
 function endIfRuns(vendor: BatchStage['vendor'], batch: VendorBatch): void {
   if (batch.status === 'in_progress') vendor.end(batch, { reply: answered })
 }

@@ -718,6 +718,8 @@ interface BatchesTable {
   output_file: string
   error_file: string
   created_at: number
+  /** When its order was sent; 0 before. */
+  sent_at: number
   /** 0 until it is charged, or has failed. */
   ended_at: number
   /** When its vendor is asked again; 0 for never. */

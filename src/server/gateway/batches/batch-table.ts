@@ -65,8 +65,9 @@ export interface KeptBatch {
   readonly charged: number
   readonly outputFile: string
   readonly errorFile: string
-  /** Unix seconds. */
+  /** Unix seconds; 0 before. */
   readonly createdAt: number
+  readonly sentAt: number
   readonly endedAt: number
 }
 
@@ -88,13 +89,26 @@ export interface AdmittedLine {
 
 type Parts = Pick<Core, 'db' | 'now'>
 
-export async function addBatch({ db }: Parts, batch: Omit<KeptBatch, 'endedAt' | 'charged'>, askAt: number): Promise<void> {
+export async function addBatch(
+  { db }: Parts,
+  batch: Omit<KeptBatch, 'sentAt' | 'endedAt' | 'charged'>,
+  askAt: number,
+): Promise<void> {
   const row: NewRow<'batches'> = {
     ...{ id: batch.id, user_id: batch.userId, token_id: batch.tokenId, channel_id: batch.channelId, key_id: batch.keyId },
     ...{ dialect: batch.dialect, vendor_id: batch.vendorId, state: batch.state, asked: JSON.stringify(batch.asked) },
     ...{ caller: JSON.stringify(batch.caller), prices: JSON.stringify(batch.prices) },
     ...{ vendor_object: JSON.stringify(batch.vendorObject), requests: batch.requests, held: batch.held, charged: 0 },
-    ...{ output_file: '', error_file: '', created_at: batch.createdAt, ended_at: 0, ask_at: askAt, settling_until: 0, fence: 0 },
+    ...{
+      output_file: '',
+      error_file: '',
+      created_at: batch.createdAt,
+      sent_at: 0,
+      ended_at: 0,
+      ask_at: askAt,
+      settling_until: 0,
+      fence: 0,
+    },
   }
   await db.insertInto('batches').values(row).execute()
 }
@@ -245,6 +259,7 @@ export function readBatch(row: Row<'batches'>): KeptBatch {
     outputFile: row.output_file,
     errorFile: row.error_file,
     createdAt: row.created_at,
+    sentAt: row.sent_at,
     endedAt: row.ended_at,
   }
 }

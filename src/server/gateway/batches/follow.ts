@@ -21,6 +21,8 @@ const givenUpSeconds = 7 * 86_400
 const pagesMax = 50
 /** Clocks of vendors may be behind by this much. */
 const slackSeconds = 3600
+/** A vendor has made a batch so soon after its order was sent, by its own clock. */
+const momentSeconds = 180
 
 /** Asks vendors for the batches that are due, charges those that have ended, and finds out about lost orders. Returns a short summary. */
 export async function followBatches(app: RelayParts, signal: AbortSignal): Promise<string> {
@@ -151,42 +153,74 @@ async function giveUp(app: RelayParts, batch: KeptBatch): Promise<void> {
 }
 
 /**
- * Looks for an order whose answer was lost in the vendor's list. The vendor has it when a batch there has its mark, or, where a vendor
- * has no marks, when one of its time and size belongs to nobody here. A list without it shows that the vendor has not taken the order.
+ * Looks for an order whose answer was lost in the vendor's list. A batch there with its mark is the order. A list without one that could
+ * be it shows that the vendor has not taken the order, which is withdrawn.
  */
 async function findOrder(app: RelayParts, batch: KeptBatch): Promise<void> {
   const channel = await findUsedKey(app, batch)
   if (!channel) return giveUp(app, batch)
-  const form = batchForms[batch.dialect]
-  let query: URLSearchParams | undefined = form.listed
-  for (let page = 0; query && page < pagesMax; page++) {
-    const answer = await ask(app, channel, { batch, query })
-    if (answer instanceof UpstreamFailure) return giveUp(app, batch)
-    const { objects, next } = form.readList(parseObject(answer.body))
-    for (const object of objects) {
-      const seen = form.readObject(object)
-      if (await isOrder(app, batch, seen)) return adoptOrder(app, batch, seen)
-      if (seen.createdAt < batch.createdAt - slackSeconds) return withdrawBatch(app, batch)
-    }
-    query = next
-  }
-  if (!query) await withdrawBatch(app, batch)
+  const possible = await possibleOrders(app, channel, batch)
+  if (possible instanceof UpstreamFailure) return giveUp(app, batch)
+  const marked = possible.find(({ mark }) => mark === batch.id)
+  const order = marked ?? (await onlyOrder(app, batch, possible))
+  if (order) return adoptOrder(app, batch, order)
+  if (possible.length === 0) return withdrawBatch(app, batch)
+  await giveUp(app, batch)
 }
 
 type SeenOrder = ReturnType<BatchForm['readObject']>
 
-async function isOrder(app: RelayParts, batch: KeptBatch, { vendorId, createdAt, mark, requests }: SeenOrder): Promise<boolean> {
+/** The batches in the vendor's list that may be this order. */
+async function possibleOrders(
+  app: RelayParts,
+  channel: RunningChannel,
+  batch: KeptBatch,
+): Promise<readonly SeenOrder[] | UpstreamFailure> {
+  const form = batchForms[batch.dialect]
+  const possible: SeenOrder[] = []
+  let query: URLSearchParams | undefined = form.listed
+  for (let page = 0; query && page < pagesMax; page++) {
+    const answer = await ask(app, channel, { batch, query })
+    if (answer instanceof UpstreamFailure) return answer
+    const { objects, next } = form.readList(parseObject(answer.body))
+    const seen = objects.map((object) => form.readObject(object))
+    for (const each of seen) if (await isPossible(app, batch, each)) possible.push(each)
+    if (seen.some(({ createdAt }) => createdAt < batch.createdAt - slackSeconds)) return possible
+    query = next
+  }
+  return query ? new UpstreamFailure('bad-reply', { facts: { message: 'its list has no end' } }) : possible
+}
+
+async function isPossible(
+  app: RelayParts,
+  batch: KeptBatch,
+  { mark, requests, createdAt, vendorId }: SeenOrder,
+): Promise<boolean> {
   if (mark !== undefined) return mark === batch.id
-  if (requests !== batch.requests || createdAt < batch.createdAt - 60) return false
-  const { channelId: channel_id, keyId: key_id } = batch
-  const known = await app.db
+  const { sentAt, channelId, keyId } = batch
+  if (requests !== batch.requests || createdAt < sentAt - slackSeconds) return false
+  const ofKey = { channel_id: channelId, key_id: keyId, vendor_id: vendorId }
+  const known = app.db
     .selectFrom('batches')
     .select('id')
-    .where('channel_id', '=', channel_id)
-    .where('key_id', '=', key_id)
-    .where('vendor_id', '=', vendorId)
-    .executeTakeFirst()
-  return known === undefined
+    .where((row) => row.and(ofKey))
+  return (await known.executeTakeFirst()) === undefined
+}
+
+/**
+ * Of a vendor without marks, the one batch that can be the order: sent at this moment, and no other order of this size waits for its
+ * vendor's answer. Undefined while that is not certain.
+ */
+async function onlyOrder(app: RelayParts, batch: KeptBatch, possible: readonly SeenOrder[]): Promise<SeenOrder | undefined> {
+  const [order, ...others] = possible.filter(({ mark }) => mark === undefined)
+  if (!order || others.length > 0 || Math.abs(order.createdAt - batch.sentAt) > momentSeconds) return undefined
+  const { channelId, keyId, requests } = batch
+  const waiting = await app.db
+    .selectFrom('batches')
+    .select('id')
+    .where((row) => row.and({ channel_id: channelId, key_id: keyId, requests, state: 'creating' }))
+    .execute()
+  return waiting.length === 1 ? order : undefined
 }
 
 /** Deletes ended batches and their requests after the time for which they are kept. */

@@ -56,7 +56,7 @@ export async function beginBatch(
     ...{ id: newId(), userId: caller.userId, tokenId: caller.tokenId, dialect, asked, vendorId: '' },
     ...{ channelId: channel.id, keyId: channel.keyId, state: 'checking', prices: {}, vendorObject: {}, requests: 0, held: 0 },
     ...{ caller: { username: caller.username, tokenName: caller.tokenName, address: call.client.address } },
-    ...{ charged: 0, outputFile: '', errorFile: '', createdAt: now, endedAt: 0 },
+    ...{ charged: 0, outputFile: '', errorFile: '', createdAt: now, sentAt: 0, endedAt: 0 },
   }
   await addBatch(app, batch, now + judgingSeconds)
   return { call, caller, channel, batch }
@@ -158,7 +158,8 @@ export async function placeBatch(
 ): Promise<KeptBatch | UpstreamFailure> {
   const form = batchForms[batch.dialect]
   // Whoever looks for the order from now on waits until it has certainly arrived, or not.
-  const sending = { state: 'creating' as const, ask_at: seconds(app.now()) + lookAfterSeconds }
+  const sentAt = seconds(app.now())
+  const sending = { state: 'creating' as const, sent_at: sentAt, ask_at: sentAt + lookAfterSeconds }
   if (!(await updateBatch(app.db, { id: batch.id, from: ['held'] }, sending))) fail('batch_unknown', { id: batch.id })
   const caller = callerHeaders({ call }, channel)
   const { model } = batch.asked

@@ -24,6 +24,7 @@ export async function batches(db: Kysely<unknown>, dialect: Dialect): Promise<vo
     .addColumn('output_file', text, required)
     .addColumn('error_file', text, required)
     .addColumn('created_at', integer, required)
+    .addColumn('sent_at', integer, required)
     .addColumn('ended_at', integer, required)
     .addColumn('ask_at', integer, required)
     .addColumn('settling_until', integer, required)
