@@ -96,12 +96,14 @@ describe.each(['sqlite', 'postgres'] as const)('deliveries over %s', (kind) => {
     expect(JSON.parse(stage.receiver.calls[0]?.body ?? '')).toMatchObject({ type: 'order.paid', data: { user_id: acme } })
     expect(await stage.server.call(`POST /api/organisation/${acme}/webhooks/${mine.id}/test`)).toMatchObject({ delivered: true })
 
-    expect(await list()).toEqual([])
+    expect([await list(), await deliveries()]).toEqual([[], []])
+    const { id: delivery } = await app.db.selectFrom('deliveries').select('id').limit(1).executeTakeFirstOrThrow()
     expect(await stage.server.call(`GET /api/organisation/${other}/webhooks`)).toEqual([])
     for (const [line, body] of [
       [`PUT /api/alert/destination/${mine.id}`, { name: 'taken' }],
       [`DELETE /api/alert/destination/${mine.id}`, undefined],
       [`POST /api/alert/destination/${mine.id}/test`, undefined],
+      [`POST /api/alert/delivery/${delivery}/send`, undefined],
       [`PUT /api/organisation/${other}/webhooks/${mine.id}`, { name: 'taken' }],
       [`DELETE /api/organisation/${other}/webhooks/${mine.id}`, undefined],
       [`POST /api/organisation/${other}/webhooks/${mine.id}/test`, undefined],

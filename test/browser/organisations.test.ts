@@ -113,6 +113,10 @@ it.each(
     await root.getByRole('button', { name: say.pays }).first().waitFor()
     await expectFit(root, language, data)
     await shoot(root, 'organisation', look)
+    // As a member sees it: without the screens of the site.
+    await go(root, '/channel')
+    await root.getByText(say.otherPayer).waitFor()
+    await go(root, '/organisation')
     const acme = (await stage.server.call<{ items: Organisation[] }>('GET /api/organisation/?p=1&page_size=100')).items.find(
       (each) => each.name === name,
     ) as Organisation
@@ -279,12 +283,12 @@ it('shows each role what it may do, and is left when its user belongs to it no m
   const founded: Organisation = await stage.server.call('POST /api/organisation/', { name: 'Roles', quota: 5_000_000 })
   const path = `/api/organisation/${founded.id}`
   const invited = await stage.server.call<{ secret: string }>(`POST ${path}/invitations`, { role: 'billing' })
-  const { page, problems } = await stage.open('admin', { language: 'en' })
+  const { page, problems } = await stage.open('user', { language: 'en' })
   await go(page, `/invitation?token=${invited.secret}`)
   await page.getByRole('button', { name: 'Accept', exact: true }).click()
   await page.waitForURL('**/organisation')
 
-  // The billing role has no keys and no log, and an admin of the site none of the site's screens.
+  // The billing role has no keys and no log.
   const entries = page.getByRole('navigation', { name: 'Main navigation' }).getByRole('link')
   await expect
     .poll(async () => (await entries.allTextContents()).map((text) => text.trim()))
@@ -295,12 +299,10 @@ it('shows each role what it may do, and is left when its user belongs to it no m
   await expectFit(page, 'en', ['Roles'])
   await go(page, '/token')
   await page.getByText('Not available for this organisation').waitFor()
-  await go(page, '/channel')
-  await page.getByText('Not available for this organisation').waitFor()
 
   // A member has tokens and a log.
   const { items } = await stage.server.call<{ items: OrganisationMember[] }>(`GET ${path}/members`)
-  const member_id = items.find(({ username }) => username === 'admin')?.id ?? 0
+  const member_id = items.find(({ username }) => username === 'user')?.id ?? 0
   await stage.server.call(`PUT ${path}/members`, { member_id, role: 'member' })
   await go(page, '/organisation?tab=members')
   await expect
@@ -312,7 +314,7 @@ it('shows each role what it may do, and is left when its user belongs to it no m
   await stage.server.call(`DELETE ${path}/members/${member_id}`)
   await go(page, '/token')
   await readMessage(page, 'en', 'You no longer belong to the organisation. Your personal account pays now.')
-  await page.getByRole('link', { name: 'Channels' }).waitFor()
+  await page.getByRole('link', { name: 'Playground' }).waitFor()
   expect(problems.filter((problem) => !problem.includes(' 404 ') && !problem.includes(' 403 '))).toEqual([])
 })
 

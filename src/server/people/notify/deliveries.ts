@@ -37,31 +37,31 @@ interface Asked {
   readonly page: PageOf
 }
 
-/** Newest first. */
+/** Those to destinations of the site, newest first. */
 export async function listDeliveries(
   { db }: Core,
   { destination, state, page }: Asked,
 ): Promise<{ items: Delivery[]; total: number }> {
   const matching = db
     .selectFrom('deliveries')
-    .leftJoin('destinations', 'destinations.id', 'deliveries.destination_id')
+    .innerJoin('destinations', 'destinations.id', 'deliveries.destination_id')
     .selectAll('deliveries')
     .select('destinations.name as destination_name')
+    .where('destinations.organisation_id', '=', 0)
     .$if(destination > 0, (query) => query.where('destination_id', '=', destination))
     .$if(state !== undefined, (query) => query.where('state', '=', state ?? ''))
     .orderBy('deliveries.id', 'desc')
   const { rows, total } = await readPage(matching, page)
-  const items = rows.map(({ message: _message, lease_until: _lease, destination_name, ...row }) => ({
+  const items = rows.map(({ message: _message, lease_until: _lease, ...row }) => ({
     ...row,
     // Only this folder and `recordEvent` write this column.
     state: row.state as Delivery['state'],
     next_at: row.state === 'pending' ? row.next_at : 0,
-    destination_name: destination_name ?? '',
   }))
   return { items, total }
 }
 
-/** Queues a delivery again, beginning with its first try, under the same message id. Throws `not_found`. */
+/** Queues a delivery of the site again, beginning with its first try, under the same message id. Throws `not_found`. */
 export async function sendAgain(core: Core, { caller, id }: { caller: Caller; id: number }): Promise<void> {
   const now = seconds(core.now())
   await change(core, caller, async (within, audit) => {
@@ -69,6 +69,7 @@ export async function sendAgain(core: Core, { caller, id }: { caller: Caller; id
       .updateTable('deliveries')
       .set({ state: 'pending', attempts: 0, next_at: now, finished_at: 0 })
       .where('id', '=', id)
+      .where('destination_id', 'in', (row) => row.selectFrom('destinations').select('id').where('organisation_id', '=', 0))
       .returning('message_id')
       .executeTakeFirst()
     if (!row) fail('not_found')
