@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
 import type { Status } from '../../../contract/status.ts'
 import { chatUrl, withPlaces } from '../../lib/chat-link.ts'
-import { fullKey } from '../../lib/full-key.ts'
+import { fullKey, hasKey } from '../../lib/full-key.ts'
 import { read } from '../../lib/query.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
 import { currentUser } from '../../lib/session.ts'
@@ -40,7 +40,7 @@ export function useChat(choose: (status: Status) => ChatPage | undefined): Chat 
   if (pagesOf(status).length === 0) return { kind: 'notConfigured' }
   const page = choose(status)
   if (!page) return { kind: 'broken' }
-  const token = rowsOf(tokens.data).find(({ status: state }) => state === tokenStatus.enabled)
+  const token = rowsOf(tokens.data).find((each) => each.status === tokenStatus.enabled && hasKey(each))
   if (!token) return { kind: 'noToken' }
   const url = chatUrl(page.link, { key: fullKey(token), address })
   return url ? { kind: 'ready', name: page.name, url, token } : { kind: 'broken' }

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { type Client, type ClientKind, clientKinds, clients } from '../../../contract/clients/index.ts'
 import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
 import { sitePath } from '../../lib/base-path.ts'
-import { fullKey } from '../../lib/full-key.ts'
+import { fullKey, hasKey } from '../../lib/full-key.ts'
 import { useLanguage, useLocal, useText } from '../../lib/i18n.ts'
 import { read } from '../../lib/query.ts'
 import { useUrlState } from '../../lib/search-params.ts'
@@ -27,7 +27,7 @@ export function Screen() {
   const say = useText(texts)
   const language = useLanguage()
   const tokens = useQuery(read('GET /api/token/', { query: { p: 0, page_size: 100, sort: '-id', paged: true } }))
-  const usable = rowsOf(tokens.data).filter(({ status, key }) => status === tokenStatus.enabled && key !== '')
+  const usable = rowsOf(tokens.data).filter((token) => token.status === tokenStatus.enabled && hasKey(token))
   return (
     <>
       <PageHeader

@@ -10,7 +10,7 @@ import {
 import { useNavigate } from '@tanstack/react-router'
 import { type Token, tokenStatus } from '../../../contract/entities/token.ts'
 import { chatUrl, openChat } from '../../lib/chat-link.ts'
-import { fullKey } from '../../lib/full-key.ts'
+import { fullKey, hasKey } from '../../lib/full-key.ts'
 import { useText } from '../../lib/i18n.ts'
 import { usePayer } from '../../lib/payer.ts'
 import { useWrite } from '../../lib/query.ts'
@@ -39,7 +39,7 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
   const navigate = useNavigate()
   const { chats } = useStatus()
   const payer = usePayer()
-  const { id, name, status, key } = token
+  const { id, name, status } = token
   const use = { token, address: useServerAddress() }
   const record = useRecordAction({ kind: 'own-token', id, name })
   const budgets = useBudgetsAction({ scope: 'token', subject: String(id), name })
@@ -87,11 +87,9 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
     icon: <IconMessageCircle {...actionIcon} />,
     onClick: () => chat(link),
   }))
-  // The key of a token of another member is not shown.
-  const hasKey = key !== ''
   const actions: RowAction[] = [
     { label: say('edit'), icon: <IconPencil {...actionIcon} />, primary: true, onClick: onEdit },
-    ...(hasKey ? uses : []),
+    ...(hasKey(token) ? uses : []),
     {
       label: say('showLogs'),
       icon: <IconReceipt {...actionIcon} />,
@@ -99,7 +97,7 @@ export function Actions({ token, onEdit, onDeleted }: ActionsProps) {
     },
     budgets.action,
     ...(payer ? [] : [record.action]),
-    ...(hasKey ? chatUses : []),
+    ...(hasKey(token) ? chatUses : []),
     toggleAction(say, {
       isOn: isEnabled,
       disabled: toggle.isPending,

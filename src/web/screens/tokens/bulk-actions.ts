@@ -1,5 +1,5 @@
 import type { Token } from '../../../contract/entities/token.ts'
-import { fullKey } from '../../lib/full-key.ts'
+import { fullKey, hasKey } from '../../lib/full-key.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import type { Action } from '../../ui/list/row-action.ts'
@@ -18,12 +18,13 @@ export function useBulkActions() {
 
   return (tokens: readonly Token[], done: () => void): Action[] => {
     const count = tokens.length
-    const lines = () => tokens.map((token) => `${token.name}    ${fullKey(token)}`).join('\n')
+    const withKey = tokens.filter(hasKey)
+    const lines = () => withKey.map((token) => `${token.name}    ${fullKey(token)}`).join('\n')
     const run = (action: 'enable' | 'disable' | 'delete') => () =>
       change.mutate({ body: { ids: tokens.map(({ id }) => id), action } }, { onSuccess: done })
     const ask = { title: say('bulkDeleteTitle', { count }), body: say('deleteBody') }
     return [
-      { label: say('copy'), onClick: () => void copyText(lines(), say('bulkCopied', { count })) },
+      { label: say('copy'), onClick: () => void copyText(lines(), say('bulkCopied', { count: withKey.length })) },
       { label: say('enable'), disabled, onClick: run('enable') },
       { label: say('disable'), disabled, onClick: run('disable') },
       { label: say('delete'), danger: true, disabled, ask, onClick: run('delete') },

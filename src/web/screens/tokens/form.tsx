@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { type Token, tokenFields, tokenPresets } from '../../../contract/entities/token.ts'
 import { savedFields } from '../../../contract/fields.ts'
 import { ApiError } from '../../lib/call.ts'
+import { hasKey } from '../../lib/full-key.ts'
 import { useText } from '../../lib/i18n.ts'
 import { usePayer } from '../../lib/payer.ts'
 import { useTokenPlaces } from '../../lib/places.ts'
@@ -121,7 +122,10 @@ function useSave({ token, onDone, onRefused }: SaveInput) {
       toast.error(say('partly', { done: made.length, count, reason }))
     }
     onDone()
-    if (await showNewKeys(made)) await navigate({ to: '/connect', search: { token: first.id } })
+    const shown = made.filter(hasKey)
+    // Its member finds the key in the own list.
+    if (shown.length === 0) toast.success(say('createdForMember'))
+    else if (await showNewKeys(shown)) await navigate({ to: '/connect', search: { token: first.id } })
   }
 
   /** A token is moved first: what it may do then is that of its new place. */

@@ -1,5 +1,5 @@
 import type { Token } from '../../../contract/entities/token.ts'
-import { fullKey } from '../../lib/full-key.ts'
+import { fullKey, hasKey } from '../../lib/full-key.ts'
 import { useText } from '../../lib/i18n.ts'
 import shared from '../../ui/shared.module.css'
 import { MaskedText } from '../../ui/view/masked-text.tsx'
@@ -9,7 +9,7 @@ export function KeyCell({ token }: { token: Token }) {
   const say = useText(texts)
   const { name } = token
   const key = fullKey(token)
-  if (token.key === '') return <span className={shared.quiet}>{say('keyOfMember')}</span>
+  if (!hasKey(token)) return <span className={shared.quiet}>{say('keyOfMember')}</span>
   return (
     <MaskedText
       text={key}

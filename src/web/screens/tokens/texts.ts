@@ -97,6 +97,7 @@ export const texts = defineTexts({
   progress: ['正在创建 {done} / {count}', 'Creating {done} of {count}'],
   partly: ['已创建 {done} / {count} 个，随后停止：{reason}', '{done} of {count} created, then an error occurred: {reason}'],
   createdTitle: ['令牌创建成功', 'Token created'],
+  createdForMember: ['令牌创建成功，密钥在该成员的令牌列表中', 'Token created. Its member finds the key in the list of tokens.'],
   createdHint: ['密钥可随时在列表中再次复制。', 'You can copy the key again from the list at any time.'],
   copyAll: ['复制全部', 'Copy all'],
   done: ['完成', 'Done'],
