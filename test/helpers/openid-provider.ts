@@ -39,7 +39,12 @@ export async function startOpenIdProvider(redirectUris: readonly string[]): Prom
   const provider = new Provider(issuer, {
     clients: [{ ...client, redirect_uris: redirectUris }],
     scopes: ['openid', 'profile', 'email', 'groups', 'offline_access'],
-    claims: { openid: ['sub'], profile: ['name', 'preferred_username'], email: ['email', 'email_verified'], groups: ['groups'] },
+    claims: {
+      openid: ['sub'],
+      profile: ['name', 'preferred_username'],
+      email: ['email', 'email_verified'],
+      groups: ['groups', 'realm_access', '_claim_names'],
+    },
     pkce: { required: () => true },
     jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig' }] },
     cookies: { keys: ['a key of this test'] },

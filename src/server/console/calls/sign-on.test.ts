@@ -216,14 +216,20 @@ eachDatabase('the login of an organisation', (_fresh, kind) => {
         { directory_group: 'lab', team_id: lab?.id },
       ],
     })
-    const as = async (groups: unknown) => {
-      provider.people.set('g-1', { name: 'Gail', preferred_username: 'gail', groups })
+    const as = async (groups: unknown, more: object = {}) => {
+      provider.people.set('g-1', { name: 'Gail', preferred_username: 'gail', groups, ...more })
       return memberOf((await enter('g-1')).json.data.id)
     }
     expect(await as(['lab', 'chiefs', 7, null])).toMatchObject({ role: 'admin', teams: ['Lab'] })
     expect(await as('lab')).toMatchObject({ role: 'member', teams: ['Lab'] })
     expect(await as(undefined)).toMatchObject({ role: 'member', teams: [] })
     expect(await as(['lab'])).toMatchObject({ teams: ['Lab'] })
+    // Too many for a token: Entra ID only says where they are.
+    expect(await as(undefined, { _claim_names: { groups: 'src1' } })).toMatchObject({ teams: ['Lab'] })
+    await set({ group_claim: 'realm_access.roles' })
+    expect(await as(['lab'], { realm_access: { roles: ['chiefs'] } })).toMatchObject({ role: 'admin', teams: [] })
+    await set()
+    expect(await as(['lab'])).toMatchObject({ role: 'member', teams: ['Lab'] })
     await server.call(`PUT ${path}/sign-on/rules`, { rules: [] })
     expect(await as(['lab'])).toMatchObject({ teams: [] })
   })
@@ -265,6 +271,17 @@ eachDatabase('the login of an organisation', (_fresh, kind) => {
       message: expect.stringContaining('Acme'),
     })
     expect((await enter('o-1')).json.data.id).toBe(id)
+    // Nor by the provider of another organisation.
+    const elsewhere = { organisation_id: other.id, user_id: id, created_at: 1 }
+    await server.app.db
+      .insertInto('organisation_members')
+      .values({ ...elsewhere, role: 'member' })
+      .execute()
+    await server.app.db
+      .insertInto('directory_people')
+      .values({ ...elsewhere, subject: `${provider.issuer} o-1`, updated_at: 1 })
+      .execute()
+    expect((await enter('o-1', 'Other', other.id)).json.code).toBe('personal_login_off')
     // The account was theirs before.
     await server.call('PUT /api/user/', { id: ben.id, password })
     expect((await logIn('sso-ben')).success).toBe(true)
