@@ -34,6 +34,7 @@ export const entryTexts = defineTexts({
   secondSubmit: ['验证并登录', 'Verify and log in'],
   back: ['返回登录', 'Back to login'],
   organisationLogin: ['通过组织登录', 'Log in with your organisation'],
+  organisationTitle: ['组织登录', 'Organisation login'],
   organisationHint: [
     '输入工作邮箱或组织名称，即可前往组织的登录页面。',
     'Enter your work email or the name of your organisation to go to its login page.',

@@ -18,7 +18,7 @@ export function Screen() {
   if (user) return <Navigate {...next} />
   return (
     <EntryCard
-      title={say('organisationLogin')}
+      title={say('organisationTitle')}
       links={
         <Anchor component={Link} to="/login">
           {say('back')}
