@@ -17,7 +17,7 @@ const openAi = 'https://platform.openai.com/docs/api-reference'
 const anthropic = 'https://docs.claude.com/en/api'
 const google = 'https://ai.google.dev/api'
 
-const [chat, responses, messages, gemini, media, text, account, files, tasks] = [
+const [chat, responses, messages, gemini, media, text, account, files, batches, tasks] = [
   'OpenAI Chat',
   'OpenAI Responses',
   'Anthropic Messages',
@@ -26,6 +26,7 @@ const [chat, responses, messages, gemini, media, text, account, files, tasks] = 
   'Embeddings, moderation, rerank',
   'Models and balance',
   'Files',
+  'Batches',
   'Drawings, music and videos',
 ]
 
@@ -87,6 +88,29 @@ const said: Readonly<Record<string, Said>> = {
   'GET /v1beta/files/{id}': [files, 'Get a file, for Gemini', `${google}/files`],
   'DELETE /v1beta/files/{id}': [files, 'Delete a file, for Gemini', `${google}/files`],
   'GET /v1beta/files/{id}:download': [files, 'Get the content of a file, for Gemini', `${google}/files`],
+  'POST /v1/batches': [batches, 'Order a batch of the requests in a file', `${openAi}/batch/create`],
+  'GET /v1/batches': [batches, 'List your batches', `${openAi}/batch/list`],
+  'GET /v1/batches/{id}': [batches, 'Get the state of a batch', `${openAi}/batch/retrieve`],
+  'POST /v1/batches/{id}/cancel': [batches, 'Cancel a batch', `${openAi}/batch/cancel`],
+  'POST /v1/messages/batches': [batches, 'Order a batch, for Anthropic', `${anthropic}/creating-message-batches`],
+  'GET /v1/messages/batches': [batches, 'List your batches, for Anthropic', `${anthropic}/listing-message-batches`],
+  'GET /v1/messages/batches/{id}': [
+    batches,
+    'Get the state of a batch, for Anthropic',
+    `${anthropic}/retrieving-message-batches`,
+  ],
+  'GET /v1/messages/batches/{id}/results': [
+    batches,
+    'Get the results of a batch, for Anthropic',
+    `${anthropic}/retrieving-message-batch-results`,
+  ],
+  'POST /v1/messages/batches/{id}/cancel': [batches, 'Cancel a batch, for Anthropic', `${anthropic}/canceling-message-batches`],
+  'DELETE /v1/messages/batches/{id}': [batches, 'Delete an ended batch, for Anthropic', `${anthropic}/deleting-message-batches`],
+  'POST /v1beta/models/{model}:batchGenerateContent': [batches, 'Order a batch, for Gemini', `${google}/batch-api`],
+  'GET /v1beta/batches': [batches, 'List your batches, for Gemini', `${google}/batch-api`],
+  'GET /v1beta/batches/{id}': [batches, 'Get a batch and its results, for Gemini', `${google}/batch-api`],
+  'POST /v1beta/batches/{id}:cancel': [batches, 'Cancel a batch, for Gemini', `${google}/batch-api`],
+  'DELETE /v1beta/batches/{id}': [batches, 'Delete an ended batch, for Gemini', `${google}/batch-api`],
   'GET /mj/task/{id}/fetch': [tasks, 'Get a drawing'],
   'GET /mj/task/{id}/image-seed': [tasks, 'Get the seed of a drawing'],
   'GET /mj/image/{id}': [tasks, 'Get the picture of a drawing'],

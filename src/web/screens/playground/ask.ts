@@ -4,14 +4,9 @@ import { readErrorText } from '../../lib/chat-events.ts'
 import { textOf } from '../../lib/i18n.ts'
 import { isJsonObject, parseJson } from '../../lib/json.ts'
 import { expireSession } from '../../lib/session.ts'
-import { type Decision, readDecision } from './decisions.ts'
+import { type Decision, type Failed, readDecision } from './decisions.ts'
 import { type Media, type MediaDraft, readSources, writeDraft } from './media.ts'
 import { texts } from './texts.ts'
-
-export interface Failed {
-  readonly state: 'error'
-  readonly message: string
-}
 
 interface DecisionRequest {
   readonly group: string

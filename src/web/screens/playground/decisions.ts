@@ -1,5 +1,4 @@
 import { isJsonObject, parseJson } from '../../lib/json.ts'
-import type { Failed } from './ask.ts'
 
 /** Decisions: typed questions about one input, each answered with probabilities. */
 
@@ -28,6 +27,12 @@ export interface DecidedAnswer {
   readonly score: number | undefined
   readonly confidence: number | undefined
   readonly options: readonly Option[]
+}
+
+/** What is shown of a request that has failed. */
+export interface Failed {
+  readonly state: 'error'
+  readonly message: string
 }
 
 export type Decision =

@@ -1,7 +1,7 @@
 import type { PriceRow } from '../../../contract/routes/pricing.ts'
 import { agreeClip, clipUsd } from '../../../contract/video-price.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import type { Failed } from './ask.ts'
+import type { Failed } from './decisions.ts'
 
 /** Pictures, which are in the answer, and clips, which are ordered and made in the background. */
 
