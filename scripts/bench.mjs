@@ -1,6 +1,6 @@
 // `npm run bench`: measures the cost of a request in Sluice with all features enabled, compared to nginx and to the provider alone, in one run.
 //   --quick            one short round          --seconds N, --rounds N      length and number of runs
-//   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, floor, sqlite, postgres, workers, before
+//   --works json,open  some of the works        --targets nginx,sqlite       some of direct, nginx, floor, sqlite, member, postgres, workers, before
 //   --neighbour MB     beside a program that walks through so much memory, on the core of the load
 //   --users N          calls of so many users, by default one, whose row every charge locks on PostgreSQL
 //   --before FOLDER    a built checkout of another version, measured on SQLite beside this one: the target `before`
@@ -200,6 +200,10 @@ async function startTargets(provider) {
     nginx: { name: 'nginx', missing: 'not installed', start: () => kept(startNginx(folder, upstreamPort, place.gateway)) },
     floor: { name: 'floor', start: () => kept(startFloor(upstreamPort, place.gateway)) },
     sqlite: { name: 'Sluice, SQLite', start: () => sluice('Sluice, SQLite', 'sqlite', { nodeArgs: profile }) },
+    member: {
+      name: 'Sluice, SQLite, a member three teams deep',
+      start: () => sluice('Sluice, SQLite, a member three teams deep', 'sqlite', { isOfMember: true }),
+    },
     postgres: {
       name: 'Sluice, PostgreSQL',
       missing: 'PostgreSQL did not start',

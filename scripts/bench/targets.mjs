@@ -100,11 +100,25 @@ http {
 
 /**
  * Sluice with all features enabled: tokens, a price, a channel, durable charges and log rows. `database` is sqlite or postgres,
- * `users` the number of calling users, `checkout` a folder with a built Sluice.
+ * `users` the number of calling users, `isOfMember` whether the caller is a member of an organisation instead, `checkout` a folder with a built
+ * Sluice.
  */
 export async function startSluice(
   folder,
-  { name, database, upstreamPort, place, models, tokens, users = 1, nodeArgs = [], more = {}, workers = 1, checkout = root },
+  {
+    name,
+    database,
+    upstreamPort,
+    place,
+    models,
+    tokens,
+    users = 1,
+    isOfMember = false,
+    nodeArgs = [],
+    more = {},
+    workers = 1,
+    checkout = root,
+  },
 ) {
   const postgres = database === 'postgres' ? await startPostgres({ durable: true }) : undefined
   if (postgres && place.pins) await pinToRest(postgres.pid)
@@ -121,7 +135,8 @@ export async function startSluice(
   const prefix = workers === 1 ? place.gateway : []
   let gateway = await startGateway({ port: await freePort(), env, prefix, folder: checkout })
   const call = await signIn(gateway.url, { password })
-  const key = await seed(call, { upstreamPort, models })
+  const ownKey = await seed(call, { upstreamPort, models })
+  const key = isOfMember ? await seedMember(call) : ownKey
 
   // Time and memory of the second start are reported: the database exists, as in production.
   await gateway.stop()
@@ -166,7 +181,33 @@ async function seed(call, { upstreamPort, models }) {
   // An upstream whose format differs from that of the callers.
   const translated = models.filter((model) => model.includes('translated')).join(',')
   await call('POST /api/channel/', { body: { ...body, type: 14, name: 'bench translated', models: translated } })
-  const { key } = await call('POST /api/token/', { body: { name: 'bench', unlimited_quota: true } })
+  return newKey(call, {})
+}
+
+/** A token of a member three teams deep, whose calls count in a budget at each height and in one of the organisation. */
+async function seedMember(call) {
+  const { id } = await call('POST /api/organisation/', { body: { name: 'Bench', quota: 1_000_000_000_000 } })
+  const path = `/api/organisation/${id}`
+  const { items } = await call(`GET ${path}/members`)
+  const [{ id: member }] = items
+  const places = [
+    ['organisation', id],
+    ['member', member],
+  ]
+  let team = 0
+  for (const name of ['Top', 'Middle', 'Low']) {
+    const teams = await call(`POST ${path}/teams`, { body: { name, parent_id: team } })
+    team = teams.find((each) => each.name === name).id
+    places.push(['team', team])
+  }
+  await call(`PUT ${path}/teams/members`, { body: { team_id: team, member_id: member } })
+  for (const [scope, subject] of places)
+    await call(`POST ${path}/budgets`, { body: { scope, subject: String(subject), period: 'day', amount: 1_000_000_000_000 } })
+  return newKey(call, { organisation_id: id, team_id: team })
+}
+
+async function newKey(call, more) {
+  const { key } = await call('POST /api/token/', { body: { name: 'bench', unlimited_quota: true, ...more } })
   return key.startsWith('sk-') ? key : `sk-${key}`
 }
 
