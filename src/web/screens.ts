@@ -310,6 +310,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '批处理', en: 'Batches' },
     icon: IconStack2,
     nav: { group: 'records' },
+    roles: [],
     load: () => import('./screens/tasks/batches.tsx'),
   },
   {

@@ -67,7 +67,7 @@ const isAt = (page: Page, path: string) => page.waitForFunction((wanted) => loca
 
 const isTab = ({ path }: View) => path.includes('?')
 /** These screens redirect signed-in users. */
-const isEntrance = (screen: string) => ['/login', '/register'].includes(screen)
+const isEntrance = (screen: string) => ['/login', '/register', '/sso'].includes(screen)
 const isChat = (screen: string) => screen.startsWith('/chat')
 
 /** Whether this person opens a screen by its address: the roles that may see it take turns; in the heavy run all of them do. */
@@ -142,6 +142,8 @@ describe.each(everyone)('for $who', (person) => {
       await isAt(page, level > 0 ? '/token' : '/login')
     } else if (of === '/chat2link') {
       await page.waitForURL(chatPages)
+      // The page of another site follows no link of the console.
+      begun.delete(page)
     } else if (of.startsWith('/oauth/')) {
       // There is no previous page.
       await isAt(page, level > 0 ? '/setting' : '/login')

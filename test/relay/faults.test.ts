@@ -65,7 +65,7 @@ anyDatabase('a request that goes wrong', (_fresh, kind) => {
     const anthropic = await ask(server, token.key, { model }, '/v1/messages')
     expect(JSON.parse(anthropic.text)).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } })
     expect((await ask(server, token.key, chat(), '/v1/nonsense')).status).toBe(404)
-    expect((await ask(server, token.key, chat(), '/v1/batches')).status).toBe(501)
+    expect((await ask(server, token.key, chat(), '/v1/threads')).status).toBe(501)
     expect((await ask(server, token.key, chat(), '/v1/models')).status).toBe(405)
     expect((await ask(server, token.key, chat(), '/v1/v1/chat/completions/?beta=true')).status).toBe(200)
     expect((await ask(server, token.key, chat(), undefined, { 'content-encoding': 'bogus' })).status).toBe(415)

@@ -109,9 +109,9 @@ describe('the addresses of Gemini', () => {
     const { url, heard } = await answering('text.sse')
     const { ask, path, server, charged } = await door(url)
     const statusOf = async (method: string) => JSON.parse((await ask(hello, path(method))).text).error.status
-    for (const method of ['embedContent', 'batchEmbedContents', 'predict'])
+    for (const method of ['embedContent', 'batchEmbedContents', 'predict', 'batchGenerateContent'])
       expect([method, await statusOf(method)]).toEqual([method, 'INVALID_ARGUMENT'])
-    for (const method of ['asyncBatchEmbedContent', 'predictLongRunning', 'batchGenerateContent'])
+    for (const method of ['asyncBatchEmbedContent', 'predictLongRunning'])
       expect([method, await statusOf(method)]).toEqual([method, 'UNIMPLEMENTED'])
     await ask(hello, path('countTokens'))
     const wrong = await fetch(server.url + path('generateContent'))
