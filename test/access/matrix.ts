@@ -187,6 +187,8 @@ const addresses = {
     /api/organisation/:id/sign-on/domains       PUT
     /api/organisation/:id/sign-on/rules         PUT
     /api/organisation/:id/transfer              POST
+    /api/organisation/:id/usage                 GET
+    /api/organisation/:id/usage.csv             GET
     /api/organisation/:id/webhooks              GET POST
     /api/organisation/:id/webhooks/:webhook     PUT DELETE
     /api/organisation/:id/webhooks/:webhook/test POST

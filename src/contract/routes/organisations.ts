@@ -16,6 +16,7 @@ import {
   teamInput,
   teamMembership,
 } from '../entities/organisation.ts'
+import { organisationUsage, usageSides } from '../entities/organisation-usage.ts'
 import { auditRow } from '../entities/system.ts'
 import { idParams, oneBasedPage, page, queryFlag, queryInt, queryText } from '../envelope.ts'
 import { organisationAccess, organisationRoles } from '../organisation-roles.ts'
@@ -31,6 +32,7 @@ const memberParams = z.object({ id, member: id })
 const teamParams = z.object({ id, team: id })
 const budgetParams = z.object({ id, budget: id })
 const webhookParams = z.object({ id, webhook: id })
+const usage = z.object({ from: queryInt, to: queryInt, by: z.enum(usageSides).catch('team') })
 const invitationParams = z.object({ id, invitation: id })
 
 export const organisationRoutes = routes({
@@ -275,6 +277,24 @@ export const organisationRoutes = routes({
     params: z.object({ id, raise: id }),
     body: z.object({ grant: z.boolean() }),
     reply: raise,
+  },
+  'GET /api/organisation/:id/usage': {
+    access: 'user',
+    roles: insiders,
+    summary:
+      'Sum up calls, failures, tokens and cost by team, member, token or model, up to 366 days; a member sees the own and the managed ones',
+    params: idParams,
+    query: usage,
+    reply: organisationUsage,
+  },
+  'GET /api/organisation/:id/usage.csv': {
+    access: 'user',
+    roles: insiders,
+    summary: 'The same as CSV, with costs in units and every row',
+    params: idParams,
+    query: usage,
+    reply: z.string(),
+    text: { type: 'text/csv', fileName: 'usage.csv' },
   },
   'GET /api/organisation/:id/webhooks': {
     access: 'user',

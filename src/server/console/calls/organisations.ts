@@ -4,6 +4,7 @@ import type {
   OrganisationWebhookChange,
   OrganisationWebhookInput,
 } from '../../../contract/entities/destination.ts'
+import type { UsageSide } from '../../../contract/entities/organisation-usage.ts'
 import { isAdmin } from '../../../contract/roles.ts'
 import type { Handlers } from '../../../contract/route.ts'
 import type { organisationRoutes } from '../../../contract/routes/organisations.ts'
@@ -42,7 +43,9 @@ import {
   listOrganisations,
 } from '../../people/organisations/organisations.ts'
 import { closeTeam, createTeam, editTeam, listTeams, putInTeam, takeFromTeam } from '../../people/organisations/teams.ts'
+import { organisationUsage, shortened, usageCsv } from '../../people/organisations/usage.ts'
 import { type Context, requireCaller, requireOrganisation } from './context.ts'
+import { runSearch } from './run-search.ts'
 
 export const organisationHandlers: Handlers<typeof organisationRoutes, Context> = {
   async 'GET /api/organisation/'(context, { query: { p, page_size, all, keyword } }) {
@@ -160,6 +163,11 @@ export const organisationHandlers: Handlers<typeof organisationRoutes, Context> 
   'POST /api/organisation/:id/raises/:raise': (context, { params: { raise: id }, body: { grant: grants } }) =>
     answerRaise(context.app, askedBy(context), { id, grants }),
 
+  'GET /api/organisation/:id/usage': async (context, { query }) => shortened(await usageOf(context, query)),
+  async *'GET /api/organisation/:id/usage.csv'(context, { query }) {
+    yield usageCsv(await usageOf(context, query))
+  },
+
   'GET /api/organisation/:id/webhooks': (context) => listDestinations(context.app, ownerOfWebhooks(context)),
   'POST /api/organisation/:id/webhooks'(context, { body }) {
     const { language } = context
@@ -193,6 +201,12 @@ async function shown(context: Context) {
   const { db } = context.app
   const { payer } = requireOrganisation(context)
   return findOrganisation(db, (await findMembership(db, requireCaller(context), payer.id)) ?? fail('not_found'))
+}
+
+function usageOf(context: Context, query: { from: number; to: number; by: UsageSide }) {
+  const membership = requireOrganisation(context)
+  const asked = { ...query, organisation: membership.payer.id }
+  return runSearch(context, asked, (core) => organisationUsage(core, membership, query))
 }
 
 const ownerOfWebhooks = (context: Context) => requireOrganisation(context).payer.id
