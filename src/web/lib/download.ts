@@ -24,9 +24,9 @@ export function download(
   line: ReadLine,
   name: string,
   query: Record<string, unknown> = {},
-  { hasSecret = false }: { hasSecret?: boolean | undefined } = {},
+  { hasSecret = false, params }: { hasSecret?: boolean | undefined; params?: Record<string, unknown> | undefined } = {},
 ): void {
-  const fetched = () => void saveAnswer(line, name, query).catch(toast.failure)
+  const fetched = () => void saveAnswer(line, name, { params, query }).catch(toast.failure)
   if (hasSecret || !window.isSecureContext || Object.keys(payerHeaders(line)).length > 0) {
     fetched()
     return
@@ -35,7 +35,7 @@ export function download(
   const { path } = parseLine(line)
   const frame = document.createElement('iframe')
   frame.hidden = true
-  frame.src = addressOf(path, undefined, { ...query, [userOfLink]: currentUser()?.id })
+  frame.src = addressOf(path, params, { ...query, [userOfLink]: currentUser()?.id })
   // A file never loads in the frame; a loaded document is a refusal, and a second request gets its reason.
   frame.addEventListener('load', () => {
     frame.remove()
@@ -49,8 +49,14 @@ export function download(
 const frameLifeMs = 10 * 60_000
 
 /** Throws `ApiError`. */
-async function saveAnswer(line: ReadLine, name: string, query: Record<string, unknown>): Promise<void> {
-  saveFile(name, await (await openFile(line, query)).blob())
+async function saveAnswer(line: ReadLine, name: string, asked: Asked): Promise<void> {
+  saveFile(name, await (await openFile(line, asked)).blob())
+}
+
+interface Asked {
+  /** For the placeholders of the path. */
+  readonly params?: Record<string, unknown> | undefined
+  readonly query: Record<string, unknown>
 }
 
 interface Reading {
@@ -61,7 +67,7 @@ interface Reading {
 
 /** The whole file of a route, read piece by piece, so that the page can tell how far it is. Throws `ApiError`. */
 export async function fetchFile(line: ReadLine, query: Record<string, unknown>, { signal, onChunk }: Reading): Promise<Blob> {
-  const response = await openFile(line, query, signal)
+  const response = await openFile(line, { query }, signal)
   const parts: Blob[] = []
   let chunks: Uint8Array<ArrayBuffer>[] = []
   let size = 0
@@ -86,10 +92,10 @@ export async function fetchFile(line: ReadLine, query: Record<string, unknown>, 
 const partBytes = 16 * 1024 * 1024
 
 /** Throws `ApiError`. */
-async function openFile(line: ReadLine, query: Record<string, unknown>, signal: AbortSignal | null = null): Promise<Response> {
+async function openFile(line: ReadLine, { params, query }: Asked, signal: AbortSignal | null = null): Promise<Response> {
   const { path } = parseLine(line)
   const headers = { ...callerHeaders(), ...payerHeaders(line) }
-  const response = await fetch(addressOf(path, undefined, query), { headers, cache: 'no-store', signal })
+  const response = await fetch(addressOf(path, params, query), { headers, cache: 'no-store', signal })
   // A refusal is an envelope; a file never is.
   if (response.ok && !response.headers.get('content-type')?.startsWith('application/json')) return response
   const { message = '', code = 'unknown' } = (await response.json().catch(() => ({}))) as { message?: string; code?: string }

@@ -17,12 +17,13 @@ const OverviewTab = lazy(async () => ({ default: (await import('./overview-tab.t
 const MembersTab = lazy(async () => ({ default: (await import('./members-tab.tsx')).MembersTab }))
 const TeamsTab = lazy(async () => ({ default: (await import('./teams-tab.tsx')).TeamsTab }))
 const BudgetsTab = lazy(async () => ({ default: (await import('./budgets/budgets-tab.tsx')).BudgetsTab }))
+const UsageTab = lazy(async () => ({ default: (await import('./usage-tab.tsx')).UsageTab }))
 const AllowancesTab = lazy(async () => ({ default: (await import('./allowances-tab.tsx')).AllowancesTab }))
 const WebhooksTab = lazy(async () => ({ default: (await import('./webhooks-tab.tsx')).WebhooksTab }))
 const SignOnTab = lazy(async () => ({ default: (await import('./sign-on.tsx')).SignOnTab }))
 const AuditTab = lazy(async () => ({ default: (await import('./audit-tab.tsx')).AuditTab }))
 
-const tabs = ['overview', 'members', 'teams', 'budgets', 'allowances', 'webhooks', 'sign-on', 'audit'] as const
+const tabs = ['overview', 'members', 'teams', 'budgets', 'usage', 'allowances', 'webhooks', 'sign-on', 'audit'] as const
 type Tab = (typeof tabs)[number]
 const ofOwners: readonly Tab[] = ['sign-on', 'audit']
 
@@ -64,6 +65,7 @@ function Organisation({ payer }: { payer: Payer }) {
     members: say('tabMembers'),
     teams: say('tabTeams'),
     budgets: say('tabBudgets'),
+    usage: say('tabUsage'),
     allowances: say('tabAllowances'),
     webhooks: say('tabWebhooks'),
     'sign-on': say('tabSignOn'),
@@ -79,6 +81,7 @@ function Organisation({ payer }: { payer: Payer }) {
           {tab === 'members' && <MembersTab payer={payer} />}
           {tab === 'teams' && <TeamsTab payer={payer} />}
           {tab === 'budgets' && <BudgetsTab payer={payer} />}
+          {tab === 'usage' && <UsageTab payer={payer} />}
           {tab === 'allowances' && <AllowancesTab payer={payer} />}
           {tab === 'webhooks' && <WebhooksTab payer={payer} />}
           {tab === 'sign-on' && <SignOnTab payer={payer} />}

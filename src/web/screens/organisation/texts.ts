@@ -8,6 +8,7 @@ export const texts = defineTexts({
   tabMembers: ['成员', 'Members'],
   tabTeams: ['团队', 'Teams'],
   tabBudgets: ['预算', 'Budgets'],
+  tabUsage: ['用量', 'Usage'],
   tabAllowances: ['成员权限', 'Permissions'],
   tabWebhooks: ['Webhook', 'Webhooks'],
   tabSignOn: ['登录', 'Signing in'],

@@ -11,12 +11,14 @@ export interface ListFile {
   readonly name: string
   readonly hint?: string
   readonly line: ReadLine
+  /** For the placeholders of the path of the line. */
+  readonly params?: Record<string, unknown>
   readonly query: Record<string, unknown>
   readonly hasSecret?: boolean
 }
 
-export function FileButton({ name, hint, line, query, hasSecret }: ListFile) {
+export function FileButton({ name, hint, line, params, query, hasSecret }: ListFile) {
   const say = useText(texts)
-  const save = () => download(line, name, { ...query, time_zone: timeZone() }, { hasSecret })
+  const save = () => download(line, name, { ...query, time_zone: timeZone() }, { hasSecret, params })
   return <HeadButton label={say('export')} icon={IconDownload} hint={hint ?? say('exportHint')} onClick={save} />
 }

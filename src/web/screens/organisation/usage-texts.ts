@@ -1,0 +1,28 @@
+import { defineTexts } from '../../lib/i18n.ts'
+
+export const texts = defineTexts({
+  title: ['用量', 'Usage'],
+  total: ['{calls} 次调用，费用 {cost}', '{calls} {calls|call|calls}, {cost}'],
+  timeRange: ['时间', 'Time'],
+  by: ['汇总方式', 'Sums by'],
+  team: ['团队', 'Team'],
+  member: ['成员', 'Member'],
+  token: ['令牌', 'Token'],
+  model: ['模型', 'Model'],
+  share: ['占比', 'Share'],
+  cost: ['费用', 'Cost'],
+  calls: ['调用', 'Calls'],
+  failed: ['失败', 'Failed'],
+  inputTokens: ['输入 Token', 'Input tokens'],
+  outputTokens: ['输出 Token', 'Output tokens'],
+  noTeam: ['不属于团队', 'No team'],
+  noMember: ['不属于成员', 'No member'],
+  noToken: ['无令牌', 'No token'],
+  unknownModel: ['未知模型', 'Unknown model'],
+  gone: ['已删除（{id}）', 'Deleted ({id})'],
+  others: ['其他', 'Others'],
+  logOf: ['查看 {name} 的日志', 'Log of {name}'],
+  none: ['该时段没有调用', 'No calls in this time'],
+  noneHint: ['费用计入扣费时令牌所在的位置。', 'A call counts where its token was when it was charged.'],
+  hint: ['已减去退款；计入扣费时令牌所在的位置。', 'Less refunds; a call counts where its token was when it was charged.'],
+})
