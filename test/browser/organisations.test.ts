@@ -71,6 +71,7 @@ const words = inBothLanguages({
   isOwner: ['你现在是所有者', 'You are an owner now'],
   otherPayer: ['当前组织没有此页面', 'Not available for this organisation'],
   usePersonal: ['切换到个人账户', 'Use personal account'],
+  byModel: ['模型', 'Model'],
   addRestriction: ['添加限制', 'Add restriction'],
   days: ['令牌最长有效天数', 'Days that a token lives'],
 })
@@ -224,6 +225,18 @@ it.each(
     expect(await root.getByRole('banner').isVisible()).toBe(false)
     await shoot(root, 'organisation-month-printed', look)
     await root.emulateMedia({ media: null })
+
+    // What each team and model has cost; a model leads to its calls.
+    await go(root, '/organisation?tab=usage')
+    await rowOf(root, 'R&D').first().waitFor()
+    await expectFit(root, language, data)
+    await shoot(root, 'organisation-usage', look)
+    await root.getByText(say.byModel, { exact: true }).click()
+    await root.getByRole('link', { name: model, exact: true }).waitFor()
+    await expectFit(root, language, [...data, model])
+    await root.getByRole('link', { name: model, exact: true }).click()
+    await root.waitForURL((address) => address.pathname === '/log' && address.searchParams.get('model_name') === model)
+    await root.getByText(`bot-${language}`).first().waitFor()
 
     // What members may do.
     await go(root, '/organisation?tab=allowances')

@@ -1,4 +1,4 @@
-import { Progress, SegmentedControl } from '@mantine/core'
+import { Anchor, Progress, SegmentedControl } from '@mantine/core'
 import { IconChartBar } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -90,14 +90,9 @@ function useColumns({ by, from, to, cost: total }: Shown): Column<UsageRow>[] {
       ...{ key: 'name', title: say(by), heads: true, fill: true, width: 160 },
       cell: (row) =>
         filter && mayOpen && row.name !== '' ? (
-          <Link
-            to="/log"
-            search={{ [filter]: row.name, from, to }}
-            className={shared.link}
-            aria-label={say('logOf', { name: row.name })}
-          >
+          <Anchor component={Link} to="/log" search={{ [filter]: row.name, from, to }} size="sm">
             {row.name}
-          </Link>
+          </Anchor>
         ) : (
           nameOf(row)
         ),
@@ -115,7 +110,7 @@ function Share({ part }: { part: number }) {
   const percent = `${(part * 100).toFixed(1)}%`
   return (
     <span className={styles.share}>
-      <Progress value={part * 100} aria-label={percent} />
+      <Progress value={Math.max(0, part * 100)} aria-label={percent} />
       <span className={shared.figure}>{percent}</span>
     </span>
   )

@@ -21,8 +21,7 @@ export const texts = defineTexts({
   unknownModel: ['未知模型', 'Unknown model'],
   gone: ['已删除（{id}）', 'Deleted ({id})'],
   others: ['其他', 'Others'],
-  logOf: ['查看 {name} 的日志', 'Log of {name}'],
   none: ['该时段没有调用', 'No calls in this time'],
-  noneHint: ['费用计入扣费时令牌所在的位置。', 'A call counts where its token was when it was charged.'],
+  noneHint: ['请选择更长的时段。', 'Choose a longer time.'],
   hint: ['已减去退款；计入扣费时令牌所在的位置。', 'Less refunds; a call counts where its token was when it was charged.'],
 })
