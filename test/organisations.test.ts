@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Organisation, Team } from '../src/contract/entities/organisation.ts'
+import type { OrganisationUsage } from '../src/contract/entities/organisation-usage.ts'
 import { type OrganisationCaller, organisationRoles } from '../src/contract/organisation-roles.ts'
 import type { Route, Routes } from '../src/contract/route.ts'
 import { allRoutes } from '../src/contract/routes/index.ts'
@@ -276,6 +277,16 @@ eachDatabase('an organisation', (_fresh, kind) => {
     ])
     expect(closing).toBe((await rowOf(acme.id)).quota)
     expect((await callFor(who('billing'), 'GET /api/user/self/statement.csv')).text).toContain(`closing,,,,${closing}`)
+    const usage = `GET /api/organisation/${acme.id}/usage`
+    const usedBy = async (person: Person, by: string) =>
+      (await who(person).call(`${usage}?by=${by}`)).json.data as OrganisationUsage
+    expect((await usedBy('billing', 'team')).total).toMatchObject({ calls: 2, cost: seen.data.used_quota })
+    expect((await usedBy('admin', 'team')).rows.map(({ name }) => name).sort()).toEqual(['', 'R&D'])
+    expect((await usedBy('member', 'member')).rows).toMatchObject([{ name: 'member', calls: 1 }])
+    expect((await usedBy('member', 'token')).rows).toMatchObject([{ name: 'mine', calls: 1, failed: 0 }])
+    const file = (await who('owner').call(`GET /api/organisation/${acme.id}/usage.csv?by=model`)).text
+    expect(file).toContain(`${model},${model},2,0,`)
+    expect(file).toContain(`,${seen.data.used_quota}\r\n`)
 
     // What a place allows holds at once, for models and for the list of them.
     const bound = { scope: 'team', subject_id: team?.id, models: ['gpt-4o'] }
