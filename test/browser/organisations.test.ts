@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Organisation, OrganisationMember } from '../../src/contract/entities/organisation.ts'
@@ -71,6 +72,7 @@ const words = inBothLanguages({
   isOwner: ['你现在是所有者', 'You are an owner now'],
   otherPayer: ['当前组织没有此页面', 'Not available for this organisation'],
   usePersonal: ['切换到个人账户', 'Use personal account'],
+  exportCsv: ['导出 CSV', 'Export CSV'],
   byModel: ['模型', 'Model'],
   addRestriction: ['添加限制', 'Add restriction'],
   days: ['令牌最长有效天数', 'Days that a token lives'],
@@ -231,6 +233,11 @@ it.each(
     await rowOf(root, 'R&D').first().waitFor()
     await expectFit(root, language, data)
     await shoot(root, 'organisation-usage', look)
+    const [file] = await Promise.all([
+      root.waitForEvent('download'),
+      root.getByRole('button', { name: say.exportCsv, exact: true }).click(),
+    ])
+    expect(await readFile(await file.path(), 'utf8')).toMatch(/\r\n\d+,R&D,1,/)
     await root.getByText(say.byModel, { exact: true }).click()
     await root.getByRole('link', { name: model, exact: true }).waitFor()
     await expectFit(root, language, [...data, model])
