@@ -5,12 +5,14 @@ import { seconds } from '../src/server/base/lib/time/clock.ts'
 import { startServer, type TestServer } from './helpers/app.ts'
 import { spreadText } from './helpers/canaries.ts'
 import { anyDatabase } from './helpers/databases.ts'
+import { seedFile } from './helpers/files.ts'
 import { type Member, member } from './helpers/members.ts'
 import { addChannel } from './helpers/seed.ts'
 import { type FakeUpstream, startFakeUpstream } from './helpers/upstream.ts'
 
 /** Resources of one user do not exist for another: part C of docs/reference/trust-cases.md, on complete servers. */
 
+const missingFile = `file-${'z'.repeat(24)}`
 /** The name of everything that a user owns. */
 const canaryOf = ({ username }: Member) => spreadText(`canary-of-${username}`)
 type Call = readonly [line: string, body?: unknown]
@@ -95,6 +97,7 @@ anyDatabase('a server', (_fresh, kind) => {
     const limit = { scope: 'token', subject: String(token.id), name: canary, period: 'day', amount: 100_000 }
     return {
       token: token.id,
+      file: await fileOf(who),
       budget: ((await who.call('POST /api/budget/', limit)).json.data as { id: number }).id,
       view: (view.json.data as { id: number }).id,
       passkey: (await db.insertInto('passkeys').values(passkey).returning('id').executeTakeFirstOrThrow()).id,
@@ -103,6 +106,12 @@ anyDatabase('a server', (_fresh, kind) => {
       response: (JSON.parse(answer.text) as { id: string }).id,
       interaction: (JSON.parse(interaction.text) as { id: string }).id,
     }
+  }
+
+  async function fileOf({ id: userId, username }: Member): Promise<string> {
+    const id = `file-${spreadText(`file-of-${username}`)}`
+    await seedFile(server, { id, channelId: 1, userId })
+    return id
   }
 
   /** All these resources as stored in the database. */
@@ -116,6 +125,7 @@ anyDatabase('a server', (_fresh, kind) => {
       'midjourneys',
       'tasks',
       'own_responses',
+      'files',
       'logs',
       'ledger',
     ] as const
@@ -128,10 +138,11 @@ anyDatabase('a server', (_fresh, kind) => {
   }
 
   it('[T050] answers for a resource of another user exactly as for one that does not exist', async () => {
-    const { token, budget, view, passkey, session, organisation, response, interaction } = await oneOfEverything(ada)
+    const { token, file, budget, view, passkey, session, organisation, response, interaction } = await oneOfEverything(ada)
     const canary = canaryOf(ada)
     const before = await everything(ada)
     const inConsole: Record<string, readonly Attempt[]> = {
+      'DELETE /api/file/self/:id': [[(id) => [`DELETE /api/file/self/${id}`], file]],
       'GET /api/token/:id': [[(id) => [`GET /api/token/${id}`], token]],
       'DELETE /api/token/:id': [[(id) => [`DELETE /api/token/${id}`], token]],
       'PUT /api/token/:id/recording': [
@@ -170,8 +181,11 @@ anyDatabase('a server', (_fresh, kind) => {
       ]
     expect(own.map(([line]) => line).filter((line) => !(line in inConsole))).toEqual([])
     for (const [attempt, id] of Object.values(inConsole).flat()) {
-      const [theirs, nobodys] = [await eve.call(...attempt(id)), await eve.call(...attempt(987_654))]
-      expect([theirs.status, theirs.text], attempt(id)[0]).toEqual([nobodys.status, nobodys.text])
+      const nobodysId = typeof id === 'number' ? 987_654 : missingFile
+      const [theirs, nobodys] = [await eve.call(...attempt(id)), await eve.call(...attempt(nobodysId))]
+      // The answer about a file names it.
+      const text = theirs.text.replaceAll(file, missingFile)
+      expect([theirs.status, text], attempt(id)[0]).toEqual([nobodys.status, nobodys.text])
     }
 
     const missing = 'x'.repeat(canary.length)

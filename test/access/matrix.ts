@@ -199,6 +199,10 @@ const addresses = {
     /api/batch/self/lines                       GET
     /api/batch/self/lines/export.csv            GET
     /api/batch/self/cancel                      POST
+    /api/file/self                              GET
+    /api/file/self/:id                          DELETE
+    /api/file/self/usage                        GET
+    /api/file/self/export.csv                   GET
     /api/video/self                             GET
     /api/video/self/export.csv                  GET
     /api/recording/self                         GET
@@ -361,6 +365,10 @@ const addresses = {
     /api/batch/                                 GET
     /api/batch/lines                            GET
     /api/batch/lines/export.csv                 GET
+    /api/file/                                  GET
+    /api/file/:id                               DELETE
+    /api/file/usage                             GET
+    /api/file/export.csv                        GET
     /api/video/                                 GET
     /api/video/export.csv                       GET
     /api/topup/                                 GET

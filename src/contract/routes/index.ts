@@ -5,6 +5,7 @@ import { budgetRoutes } from './budgets.ts'
 import { channelRoutes } from './channels.ts'
 import { dataRoutes } from './data.ts'
 import { externalIdentityRoutes } from './external-identity.ts'
+import { fileRoutes } from './files.ts'
 import { logRoutes } from './logs.ts'
 import { optionRoutes } from './options.ts'
 import { organisationRoutes } from './organisations.ts'
@@ -54,6 +55,7 @@ export const allRoutes = {
   ...budgetRoutes,
   ...taskRoutes,
   ...batchRoutes,
+  ...fileRoutes,
   ...logRoutes,
   ...recordingRoutes,
   ...dataRoutes,

@@ -7,6 +7,7 @@ import { channelHandlers } from './channels.ts'
 import type { Context } from './context.ts'
 import { dataHandlers } from './data.ts'
 import { externalIdentityHandlers } from './external-identity.ts'
+import { fileHandlers } from './files.ts'
 import { logHandlers } from './logs.ts'
 import { optionHandlers } from './options.ts'
 import { organisationHandlers } from './organisations.ts'
@@ -56,6 +57,7 @@ export const allHandlers: Handlers<AllRoutes, Context> = {
   ...budgetHandlers,
   ...taskHandlers,
   ...batchHandlers,
+  ...fileHandlers,
   ...logHandlers,
   ...recordingHandlers,
   ...dataHandlers,

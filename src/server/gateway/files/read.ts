@@ -38,9 +38,13 @@ export async function readFile(app: RelayParts, form: FileForm, asked: Asked, id
 /** Deletes a file. It is gone for its owner at once; a vendor that cannot delete it now is asked again by a job. */
 export async function deleteFile(app: RelayParts, form: FileForm, asked: Asked, id: string): Promise<void> {
   const file = await app.keptFiles.find(asked.caller.userId, { dialect: form.dialect, id })
-  await app.keptFiles.update(file, { state: 'removed' })
-  background(app.logger, 'delete a file at its vendor', deleteAtVendor(app, file))
+  deleteAtVendorSoon(app, await app.keptFiles.remove(file))
   answerJson(asked, form.writeDeleted(id))
+}
+
+/** Has the vendor delete a file that its owner does not have any more, without waiting for it. */
+export function deleteAtVendorSoon(app: RelayParts, file: KeptFile): void {
+  background(app.logger, 'delete a file at its vendor', deleteAtVendor(app, file))
 }
 
 /** Has the vendor delete a file, and forgets it; a vendor that fails is asked again later. Returns whether it is gone. */

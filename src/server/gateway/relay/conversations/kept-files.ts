@@ -1,5 +1,6 @@
 import type { ExpressionBuilder } from 'kysely'
 import { locked } from '../../../base/db/locked.ts'
+import type { Queries } from '../../../base/db/open.ts'
 import type { Row, Tables } from '../../../base/db/schema.ts'
 import { fail } from '../../../base/lib/failure.ts'
 import { randomText } from '../../../base/lib/secrets/ids.ts'
@@ -88,8 +89,7 @@ export class KeptFiles {
           row.fn.coalesce(row.fn.sum<number>('bytes'), row.lit(0)).as('held'),
         ])
         .where('user_id', '=', caller.userId)
-        .where('state', '<>', 'removed')
-        .where(unexpired(now))
+        .where(inQuota(now))
         .executeTakeFirstOrThrow()
       if (Number(count) >= countMax) fail('files_too_many', { limit: countMax })
       if (Number(held) + bytes > megabytesMax * 1024 ** 2)
@@ -128,6 +128,20 @@ export class KeptFiles {
       .where('id', '=', id)
       .where('user_id', '=', userId)
       .execute()
+  }
+
+  /** Takes a file from its owner, so that its vendor is to delete it. Throws `file_unknown`. */
+  async remove({ id, userId }: Pick<KeptFile, 'id' | 'userId'>, within: Queries = this.#core.db): Promise<KeptFile> {
+    const row = await within
+      .updateTable('files')
+      .set({ state: 'removed' })
+      .where('id', '=', id)
+      .where('user_id', '=', userId)
+      .where('state', '=', 'kept')
+      .where(unexpired(seconds(this.#core.now())))
+      .returningAll()
+      .executeTakeFirst()
+    return row ? readRow(row) : fail('file_unknown', { id: id.slice(0, 100) })
   }
 
   /** Forgets a file that the vendor does not have. */
@@ -249,6 +263,11 @@ export interface FilePage {
 }
 
 const againSeconds = 3600
+
+/** Files that count in the quota of their owner. */
+export function inQuota(now: number) {
+  return (row: ExpressionBuilder<Tables, 'files'>) => row.and([row('state', '<>', 'removed'), unexpired(now)(row)])
+}
 
 function unexpired(now: number) {
   return (row: ExpressionBuilder<Tables, 'files'>) => row.or([row('expires_at', '=', 0), row('expires_at', '>', now)])
