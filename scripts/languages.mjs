@@ -28,6 +28,7 @@ const adminScreens = [
 const contractOfUsers = [
   ...['chats', 'issues', 'money', 'organisation-roles', 'roles', 'units'].map((name) => `contract/${name}.ts`),
   ...[
+    'batch',
     'budget',
     'destination',
     'external-identity',
@@ -39,6 +40,7 @@ const contractOfUsers = [
     'sign-on',
     'site-cost',
     'status-page',
+    'stored-file',
     'task',
     'token',
     'top-up',

@@ -45,6 +45,7 @@ export const pages = [
   '/task',
   '/video',
   '/batch',
+  '/file',
   '/alerts',
   '/quality',
   '/quality/$id',

@@ -31,7 +31,7 @@ describe('the table of screens', () => {
     expect(shown.map(({ path }) => path)).toEqual([
       ...['/overview', '/playground', '/channel', '/chat', '/token', '/budgets', '/connect', '/detail'],
       ...['/redemption', '/order', '/topup', '/organisation', '/organisations', '/user'],
-      ...['/log', '/midjourney', '/task', '/video', '/batch'],
+      ...['/log', '/midjourney', '/task', '/video', '/batch', '/file'],
       ...['/alerts', '/quality', '/incident', '/setting'],
     ])
   })

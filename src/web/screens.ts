@@ -4,6 +4,7 @@ import {
   IconBuilding,
   IconBuildings,
   IconChartBar,
+  IconFiles,
   IconGauge,
   IconHeartbeat,
   IconHome,
@@ -312,6 +313,14 @@ export const screens: readonly Screen[] = [
     nav: { group: 'records' },
     roles: [],
     load: () => import('./screens/tasks/batches.tsx'),
+  },
+  {
+    path: '/file',
+    access: 'user',
+    label: { zh: '文件', en: 'Files' },
+    icon: IconFiles,
+    nav: { group: 'records' },
+    load: () => import('./screens/tasks/files.tsx'),
   },
   {
     path: '/alerts',

@@ -32,6 +32,7 @@ const lists = [
   '/task',
   '/video',
   '/batch',
+  '/file',
   '/budgets',
   '/quality',
 ]

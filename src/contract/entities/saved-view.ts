@@ -14,6 +14,7 @@ const viewedLists = [
   'tasks',
   'videos',
   'batches',
+  'files',
   'statement',
   'audit',
   'quality-checks',

@@ -4,10 +4,8 @@ import { useLocal, useText } from '../../lib/i18n.ts'
 import { timeZoneOffset } from '../../lib/times.ts'
 import type { Column } from '../../ui/list/listing.ts'
 import shared from '../../ui/shared.module.css'
-import { CopyText } from '../../ui/view/copy-text.tsx'
 import { Tag } from '../../ui/view/tag.tsx'
-import { ChannelCell, CostCell, LongText, ProgressCell, TimeCell } from './cells.tsx'
-import styles from './tasks.module.css'
+import { ChannelCell, CostCell, IdCell, LongText, ProgressCell, TimeCell } from './cells.tsx'
 import { texts } from './texts.ts'
 
 /** Columns of the batches; channel and user are for admins. */
@@ -28,7 +26,7 @@ export function useBatchColumns(isAdmin: boolean): readonly Column<Batch>[] {
     },
     { key: 'channel', title: say('channel'), admin: true, hideable: true, cell: (row) => <ChannelCell id={row.channel_id} /> },
     { key: 'user', title: say('user'), admin: true, hideable: true, cell: (row) => row.username },
-    { key: 'id', title: say('batchId'), heads: true, cell: (row) => <Id text={row.batch_id} /> },
+    { key: 'id', title: say('batchId'), heads: true, cell: (row) => <IdCell text={row.batch_id} /> },
     { key: 'dialect', title: say('platform'), hideable: true, cell: (row) => batchDialects[row.dialect] ?? row.dialect },
     { key: 'models', title: say('model'), hideable: true, width: 140, cell: (row) => row.models.join(', ') },
     { key: 'status', title: say('status'), cell: (row) => <BatchState state={row.state} /> },
@@ -62,7 +60,7 @@ export function useBatchColumns(isAdmin: boolean): readonly Column<Batch>[] {
       title: say('resultFiles'),
       hideable: true,
       hidden: true,
-      cell: (row) => [row.output_file, row.error_file].filter((id) => id !== '').map((id) => <Id key={id} text={id} />),
+      cell: (row) => [row.output_file, row.error_file].filter((id) => id !== '').map((id) => <IdCell key={id} text={id} />),
     },
     {
       key: 'reason',
@@ -74,14 +72,6 @@ export function useBatchColumns(isAdmin: boolean): readonly Column<Batch>[] {
     },
   ]
   return all.filter(({ admin }) => isAdmin || !admin)
-}
-
-function Id({ text }: { text: string }) {
-  return (
-    <CopyText text={text}>
-      <span className={styles.id}>{text}</span>
-    </CopyText>
-  )
 }
 
 function BatchState({ state }: { state: string }) {

@@ -70,6 +70,15 @@ export function ChannelCell({ id }: { id: number }) {
   )
 }
 
+/** An id, shortened, which a click copies. */
+export function IdCell({ text }: { text: string }) {
+  return (
+    <CopyText text={text}>
+      <span className={styles.id}>{text}</span>
+    </CopyText>
+  )
+}
+
 export function CostCell({ units }: { units: number }) {
   return (
     <span className={shared.figure}>

@@ -1,0 +1,32 @@
+import { IconTrash } from '@tabler/icons-react'
+import type { StoredFile } from '../../../contract/entities/stored-file.ts'
+import { useText } from '../../lib/i18n.ts'
+import { useWrite } from '../../lib/query.ts'
+import { useSession } from '../../lib/session.ts'
+import { actionIcon, type RowAction } from '../../ui/list/row-action.ts'
+import { RowActions } from '../../ui/list/row-actions.tsx'
+import { texts } from './texts.ts'
+
+export const fileLines = ['GET /api/file/', 'GET /api/file/self', 'GET /api/file/usage', 'GET /api/file/self/usage'] as const
+
+/** What can be done with a file. */
+export function FileActions({ row }: { row: StoredFile }) {
+  const say = useText(texts)
+  const isOwn = useSession()?.id === row.user_id
+  const { file_id: id } = row
+  const remove = useWrite(isOwn ? 'DELETE /api/file/self/:id' : 'DELETE /api/file/:id', {
+    invalidates: fileLines,
+    success: say('fileDeleted'),
+  })
+  const actions: RowAction[] = [
+    {
+      label: say('deleteFile'),
+      icon: <IconTrash {...actionIcon} />,
+      danger: true,
+      disabled: row.state !== 'kept' && row.state !== 'lost',
+      ask: { title: say('deleteFile'), object: row.filename || id, body: say('deleteFileBody') },
+      onClick: () => remove.mutate({ params: { id } }),
+    },
+  ]
+  return <RowActions name={row.filename || id} actions={actions} />
+}
