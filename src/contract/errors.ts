@@ -662,6 +662,7 @@ export const errors = {
   files_no_channel: kind(503, '分组 {group} 中没有可保存文件的渠道', 'No channel of group {group} stores files'),
   batch_unknown: kind(404, '批处理 {id} 不存在', 'Batch {id} was not found'),
   batch_channel_gone: kind(404, '批处理 {id} 的渠道已不可用', 'The channel of batch {id} is not available any more'),
+  batch_without_results: kind(404, '批处理 {id} 没有结果', 'Batch {id} has no results'),
   batch_not_offered: kind(
     400,
     '保存文件 {id} 的渠道不支持批处理，请为支持批处理的模型重新上传（请求头 x-sluice-model）',

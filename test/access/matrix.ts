@@ -500,6 +500,9 @@ const addresses = {
   `,
   playground: `
     /pg/chat/completions                        POST
+    /pg/batches                                 POST
+    /pg/batches/{id}/results                    GET
+    /pg/files/{id}/content                      GET
     /pg/videos                                  GET POST
     /pg/videos/{id}                             DELETE GET
     /pg/decisions                               POST

@@ -36,8 +36,11 @@ const pathsOf = (method: string) => [
     lines.map(([line]) => parseLine(line)).flatMap((line) => (line.method === method ? [line.path.replace(/:\w+/g, '1')] : [])),
   ),
 ]
-/** The last path is that of the playground, which the cookie authenticates too. */
-const posts = [...pathsOf('POST'), '/pg/chat/completions', '/pg/decisions', '/pg/images/generations', '/pg/videos']
+/** The last paths are those of the relay that the cookie authenticates too. */
+const posts = [
+  ...pathsOf('POST'),
+  ...['/pg/chat/completions', '/pg/decisions', '/pg/images/generations', '/pg/videos', '/pg/batches'],
+]
 /**
  * Sent in every encoding that a page can send, and by real forms. The heavy run sends all others in every encoding too, but not by
  * real forms.

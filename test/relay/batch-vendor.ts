@@ -5,6 +5,14 @@ import { httpUpstream } from './stage.ts'
 
 type Json = Record<string, unknown>
 
+interface VendorFile {
+  readonly key: string
+  /** As it was uploaded; that of a file of the vendor's is made of its id. */
+  readonly name?: string
+  readonly purpose: string
+  readonly bytes: Buffer
+}
+
 /** A batch as a simulated vendor has it. */
 export interface VendorBatch {
   readonly id: string
@@ -34,7 +42,7 @@ interface Ending {
  * them, a batch runs until `end`, results come in another order than the requests, and failed ones are apart or marked.
  */
 export async function batchVendor() {
-  const files = new Map<string, { readonly key: string; readonly purpose: string; readonly bytes: Buffer }>()
+  const files = new Map<string, VendorFile>()
   const batches = new Map<string, VendorBatch>()
   const state = {
     /** Orders are taken, and their answers lost. */
@@ -83,8 +91,8 @@ export async function batchVendor() {
     if (path === '/v1/files' && method === 'POST') {
       const form = await new Response(bytes, { headers: { 'content-type': headers['content-type'] ?? '' } }).formData()
       const id = newId('file-vendor')
-      const content = Buffer.from(await (form.get('file') as File).arrayBuffer())
-      files.set(id, { key, purpose: String(form.get('purpose')), bytes: content })
+      const file = form.get('file') as File
+      files.set(id, { key, name: file.name, purpose: String(form.get('purpose')), bytes: Buffer.from(await file.arrayBuffer()) })
       return send(200, fileObject(id))
     }
     const [, fileId = '', part] = /^\/v1\/files\/([\w-]+)(\/content)?$/.exec(path) ?? []
@@ -155,8 +163,8 @@ export async function batchVendor() {
   }
 
   const fileObject = (id: string) => {
-    const { bytes, purpose } = files.get(id) ?? { bytes: Buffer.alloc(0), purpose: '' }
-    return { id, object: 'file', bytes: bytes.length, created_at: 1, filename: `${id}.jsonl`, purpose, status: 'processed' }
+    const { bytes, purpose, name = `${id}.jsonl` } = files.get(id) ?? { bytes: Buffer.alloc(0), purpose: '' }
+    return { id, object: 'file', bytes: bytes.length, created_at: 1, filename: name, purpose, status: 'processed' }
   }
 
   /** Ends a batch: what ran has replies, the rest has failed or did not run. */

@@ -3,11 +3,26 @@ import { serverOfTest, type TestServer } from '../helpers/app.ts'
 import { eachDatabase } from '../helpers/databases.ts'
 import { seedFile } from '../helpers/files.ts'
 import { type Member, member } from '../helpers/members.ts'
-import { addChannel, setOptions } from '../helpers/seed.ts'
+import { addChannel, requireBalancedBooks, setOptions } from '../helpers/seed.ts'
+import {
+  answered,
+  batchStage,
+  bill,
+  charges,
+  dueNow,
+  follow,
+  generated,
+  google,
+  mapped,
+  message,
+  order,
+  request,
+  upload,
+} from './batch-stage.ts'
 import { fileVendor } from './file-vendor.ts'
-import { eventually, model } from './stage.ts'
+import { claude, eventually, model } from './stage.ts'
 
-/** Files of users in the console. */
+/** Files and batches of users in the console. */
 
 interface Listed {
   readonly items: readonly Record<string, unknown>[]
@@ -102,5 +117,75 @@ eachDatabase('files in the console', (_fresh, kind) => {
     expect(audited.filter(({ action }) => action === 'file.delete')).toEqual([
       { action: 'file.delete', target: 'file:file-two', actor_name: 'admin' },
     ])
+  })
+})
+
+eachDatabase('batches from the console', (_fresh, kind) => {
+  it('are ordered from an own file and charged by the same books as by a key, and their results are downloaded', async () => {
+    const { server, vendor, openai } = await batchStage(kind)
+    const ask = (line: string, body?: unknown, headers?: Record<string, string>) => server.raw(line, body, headers)
+    const input = await upload(openai, [request('a'), request('b', { model: mapped })])
+    const begun = { input_file_id: input, ...order }
+    const made = (await (await ask('POST /pg/batches', begun)).json()) as { id: string; status: string }
+    expect(made.status).toBe('in_progress')
+    const heldOf = async () =>
+      (await server.app.db.selectFrom('users').select('held').where('id', '=', 1).executeTakeFirstOrThrow()).held
+    expect(await heldOf()).toBeGreaterThan(bill(model) + bill(mapped))
+    const early = await ask(`GET /pg/batches/${made.id}/results`, undefined, { 'accept-language': 'en' })
+    expect([early.status, await early.text()]).toEqual([400, expect.stringContaining('has not ended yet')])
+
+    vendor.end(vendor.only(), { reply: (body, id) => (id === 'b' ? answered(body) : undefined) })
+    await dueNow(server)
+    await follow(server)
+    expect(await charges(server)).toEqual([{ reference: `charge:${made.id}.2`, amount: bill(mapped) }])
+    expect(await heldOf()).toBe(0)
+    await requireBalancedBooks(server)
+
+    const results = await (await ask(`GET /pg/batches/${made.id}/results`)).text()
+    expect(JSON.parse(results.trim())).toMatchObject({ custom_id: 'b', response: { body: { model: mapped } } })
+    const [row] = (await server.call<Listed>('GET /api/batch/self')).items
+    expect(await (await ask(`GET /pg/files/${row?.error_file}/content`)).text()).toContain('"a"')
+    expect(await (await ask(`GET /pg/files/${input}/content`)).text()).toContain('"custom_id":"a"')
+
+    const eve = await member(server, 'eve')
+    for (const line of [`GET /pg/batches/${made.id}/results`, `GET /pg/files/${input}/content`]) {
+      const theirs = await eve.call(line)
+      expect([theirs.status, theirs.text], line).toEqual([404, expect.not.stringContaining('custom_id')])
+    }
+    expect((await eve.call('POST /pg/batches', begun)).status).toBe(404)
+    expect((await fetch(`${server.url}/pg/files/${input}/content`)).status).toBe(401)
+  })
+
+  it('are refused as by a key: beyond the balance before the vendor has them, and with every request at fault', async () => {
+    const { server, vendor, openai } = await batchStage(kind)
+    const ada = await member(server, 'ada')
+    const input = await upload(openai, [request('a'), request('a')])
+    await server.app.db.updateTable('files').set({ user_id: ada.id }).execute()
+    const refused = JSON.parse((await ada.call('POST /pg/batches', { input_file_id: input, ...order })).text)
+    expect(refused).toMatchObject({ status: 'failed', errors: { data: [{ line: 2 }] } })
+
+    const poor = await upload(openai, [request('a')])
+    await server.app.db.updateTable('files').set({ user_id: ada.id }).where('id', '=', poor).execute()
+    await server.app.db.updateTable('users').set({ quota: 1 }).where('id', '=', ada.id).execute()
+    const unaffordable = await ada.call('POST /pg/batches', { input_file_id: poor, ...order })
+    expect(unaffordable.json).toMatchObject({ error: { code: 'batch_unaffordable' } })
+    expect(vendor.batches.size).toBe(0)
+  })
+
+  it('of Anthropic and Gemini give their results too', async () => {
+    const { server, vendor, anthropic, gemini } = await batchStage(kind)
+    const params = { model: claude, max_tokens: 50, messages: [{ role: 'user' as const, content: 'say' }] }
+    const { id } = await anthropic.messages.batches.create({ requests: [{ custom_id: 'a', params }] })
+    vendor.end(vendor.only(), { reply: (body) => message(body) })
+    const src = [{ contents: [{ role: 'user', parts: [{ text: 'say' }] }] }]
+    const { name = '' } = await gemini.batches.create({ model: google, src })
+    const theirs = [...vendor.batches.values()].at(-1)
+    if (!theirs) throw new Error('The vendor has no batch')
+    vendor.end(theirs, { reply: () => generated() })
+    await dueNow(server)
+    await follow(server)
+    const results = async (of: string) => (await server.raw(`GET /pg/batches/${of}/results`)).text()
+    expect(JSON.parse(await results(id))).toMatchObject({ custom_id: 'a', result: { type: 'succeeded' } })
+    expect(await results(name.replace('batches/', ''))).toContain('"four"')
   })
 })

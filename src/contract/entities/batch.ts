@@ -50,6 +50,16 @@ export const batchLine = z.object({
 })
 export type BatchLine = z.output<typeof batchLine>
 
+/** The endpoints whose requests may be in a batch of OpenAI's. */
+export const batchEndpoints = [
+  '/v1/chat/completions',
+  '/v1/responses',
+  '/v1/completions',
+  '/v1/embeddings',
+  '/v1/moderations',
+  '/v1/images/generations',
+] as const
+
 export const batchDialects: Readonly<Record<string, string>> = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini' }
 
 export const batchStateLabels: Readonly<Record<string, Label>> = {

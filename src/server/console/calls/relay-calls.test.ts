@@ -6,6 +6,9 @@ import { relayCalls } from './relay-calls.ts'
 const others = [
   ...[
     'POST /pg/chat/completions',
+    'POST /pg/batches',
+    'GET /pg/batches/{id}/results',
+    'GET /pg/files/{id}/content',
     'GET /pg/videos',
     'POST /pg/videos',
     'GET /pg/videos/{id}',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { batchEndpoints } from '../../../contract/entities/batch.ts'
 import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { AppError, fail } from '../../base/lib/failure.ts'
 import { seconds } from '../../base/lib/time/clock.ts'
@@ -19,8 +20,8 @@ import { type KeptBatch, readAgain, updateBatch } from './batch-table.ts'
 import { beginBatch, holdBatch, judgeLines, type Ordering, placeBatch, stillPreparing, withdrawBatch } from './order.ts'
 import { linesFrom } from './upstream-lines.ts'
 
-/** The endpoints whose requests may be in a batch of OpenAI's. */
-const endpoints: Readonly<Record<string, CallerFormat>> = {
+/** What the requests for each endpoint are. */
+const formatsOf: Readonly<Record<(typeof batchEndpoints)[number], CallerFormat>> = {
   '/v1/chat/completions': 'openai.chat',
   '/v1/responses': 'openai.responses',
   '/v1/completions': 'openai.completions',
@@ -38,7 +39,7 @@ export async function createFromFile(app: RelayParts, asked: Asked): Promise<voi
   const { call, caller } = asked
   const { json } = await call.readBody()
   const { endpoint, inputFile, members } = readOrder(json)
-  const format = endpoints[endpoint] ?? fail('field_invalid', { field: 'endpoint', reason: unknownEndpoint })
+  const format = formatsOf[endpoint]
   const file = await app.keptFiles.find(caller.userId, { dialect: 'openai', id: inputFile })
   const channel = await channelOf(app, file)
   if (channel.provider.speaks['openai.batches'] === undefined) fail('batch_not_offered', { id: inputFile })
@@ -101,9 +102,16 @@ export async function orWithdraw(app: RelayParts, { batch }: Ordering, order: ()
 }
 
 function readOrder(json: JsonObject) {
-  const { input_file_id: input, endpoint, completion_window: completionWindow, metadata, output_expires_after: expires } = json
+  const {
+    input_file_id: input,
+    endpoint: wished,
+    completion_window: completionWindow,
+    metadata,
+    output_expires_after: expires,
+  } = json
   if (typeof input !== 'string') fail('field_invalid', { field: 'input_file_id', reason: noInput })
-  if (typeof endpoint !== 'string') fail('field_invalid', { field: 'endpoint', reason: unknownEndpoint })
+  const endpoint = batchEndpoints.find((each) => each === wished)
+  if (endpoint === undefined) fail('field_invalid', { field: 'endpoint', reason: unknownEndpoint })
   if (typeof completionWindow !== 'string') fail('field_invalid', { field: 'completion_window', reason: noWindow })
   if (isObject(metadata) && Object.keys(metadata).length > pairsMax)
     fail('field_invalid', { field: 'metadata', reason: manyPairs })
@@ -253,8 +261,8 @@ export function channelFor(app: RelayParts, { call, caller }: Asked, models: rea
 
 export const emptyFile: RefusedLine = { code: 'empty_file', line: null, message: 'The input file has no request' }
 const unknownEndpoint = {
-  zh: `须为 ${Object.keys(endpoints).join('、')} 之一`,
-  en: `must be one of ${Object.keys(endpoints).join(', ')}`,
+  zh: `须为 ${batchEndpoints.join('、')} 之一`,
+  en: `must be one of ${batchEndpoints.join(', ')}`,
 }
 const noInput = { zh: '须为文件 ID', en: 'must be the id of a file' }
 const noWindow = { zh: '须为 24h 这样的文本', en: 'must be a text such as 24h' }

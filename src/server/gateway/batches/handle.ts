@@ -14,7 +14,7 @@ import { findBatch, forgetBatch, type KeptBatch, listBatches } from './batch-tab
 import { answerBatch, createFromBody, createFromFile } from './create.ts'
 import { createAtGemini } from './create-gemini.ts'
 import { askForBatch, cancelBatch } from './follow.ts'
-import { sendResults, withResults } from './results.ts'
+import { hasResultsInside, sendResults, withResults } from './results.ts'
 
 /**
  * Batches that users order at vendors: many requests, worked off within a day at a lower price. The greatest cost of all of them is held
@@ -23,7 +23,7 @@ import { sendResults, withResults } from './results.ts'
  */
 export async function handleBatch(app: RelayParts, batchCall: BatchCall, call: ClientExchange): Promise<void> {
   if (!app.options.current['batches.enabled']) fail('not_implemented')
-  const caller = await authenticateCall(app, { from: 'token' }, call)
+  const caller = await authenticateCall(app, batchCall, call)
   const lease = app.limits.leaseOf(caller, call.id)
   const asked = { call, caller, lease }
   const run = async () => {
@@ -36,13 +36,13 @@ export async function handleBatch(app: RelayParts, batchCall: BatchCall, call: C
 }
 
 async function answer(app: RelayParts, batchCall: BatchCall, asked: Asked): Promise<void> {
-  const { dialect } = batchCall
+  const { dialect, from } = batchCall
   if (!('id' in batchCall)) {
     if (batchCall.action === 'list') return list(app, dialect, asked)
     if (batchCall.model !== undefined) return createAtGemini(app, asked, batchCall.model)
     return dialect === 'openai' ? createFromFile(app, asked) : createFromBody(app, asked)
   }
-  const batch = await findBatch(app, asked.caller.userId, { dialect, id: batchCall.id })
+  const batch = await findBatch(app, asked.caller.userId, { ...(from === 'token' ? { dialect } : {}), id: batchCall.id })
   return actions[batchCall.action](app, asked, batch)
 }
 
@@ -70,8 +70,7 @@ async function read(app: RelayParts, asked: Asked, batch: KeptBatch): Promise<vo
   const seen = await askForBatch(app, batch)
   // What is known is better than the failure of a vendor to tell more.
   const now = seen instanceof UpstreamFailure ? batch : seen
-  const isInside = now.dialect === 'gemini' && now.state === 'settled' && now.outputFile === ''
-  if (isInside) answerJson(asked, await withResults(app, asked, now))
+  if (now.state === 'settled' && hasResultsInside(now)) answerJson(asked, await withResults(app, asked, now))
   else answerBatch(app, asked, now)
 }
 

@@ -2,8 +2,8 @@ import { readJson } from '../../base/lib/bytes/read-json.ts'
 import { AppError, fail } from '../../base/lib/failure.ts'
 import { findUsedKey } from '../channels/index/find-used-key.ts'
 import type { RunningChannel } from '../channels/index/model-index.ts'
-import { type Asked, channelOf, siteOf, tellFailure } from '../files/asked.ts'
-import type { FileForm } from '../files/file-form.ts'
+import { type Asked, answerJson, channelOf, siteOf, tellFailure } from '../files/asked.ts'
+import { type FileForm, fileForms } from '../files/file-form.ts'
 import { readContent } from '../files/read.ts'
 import { isObject, type JsonObject, objectAt } from '../protocols/wire-format.ts'
 import type { ClientExchange } from '../relay/http/client-exchange.ts'
@@ -18,9 +18,17 @@ import { linesFrom } from './upstream-lines.ts'
 /** Sends the results of a batch as its vendor has them, with the model that was asked. Throws `batch_running`. */
 export async function sendResults(app: RelayParts, asked: Asked, batch: KeptBatch): Promise<void> {
   if (batch.state !== 'settled') fail('batch_running', { id: batch.id })
+  if (hasResultsInside(batch)) return answerJson(asked, await withResults(app, asked, batch))
+  if (batch.outputFile !== '') return readContentOrResults(app, fileForms[batch.dialect], asked, batch.outputFile)
+  if (batch.dialect === 'openai') fail('batch_without_results', { id: batch.id })
   const channel = (await findUsedKey(app, batch)) ?? fail('batch_channel_gone', { id: batch.id })
   const [call] = resultCalls(batch, { outputFile: '' })
   if (call) await sendLines(app, asked, { batch, channel, lines: linesFrom(app, channel, call) })
+}
+
+/** Whether the vendor has the results of an ended batch in the batch itself. */
+export function hasResultsInside({ dialect, outputFile }: KeptBatch): boolean {
+  return dialect === 'gemini' && outputFile === ''
 }
 
 /** A batch whose vendor has the results in the batch itself, with the model that was asked. */

@@ -23,7 +23,7 @@ export async function handleFile(
   sendContent: typeof readContent = readContent,
 ): Promise<void> {
   requireOn(app)
-  const caller = await authenticateCall(app, { from: 'token' }, call)
+  const caller = await authenticateCall(app, fileCall, call)
   const lease = app.limits.leaseOf(caller, call.id)
   const asked = { call, caller, lease }
   const run = async () => {

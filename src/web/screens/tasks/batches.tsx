@@ -1,4 +1,5 @@
 import { IconStack2 } from '@tabler/icons-react'
+import { lazy, Suspense, useState } from 'react'
 import { type Batch, batchStateLabels } from '../../../contract/entities/batch.ts'
 import { useLocal, useText } from '../../lib/i18n.ts'
 import { useServerAddress } from '../../lib/server-address.ts'
@@ -8,10 +9,12 @@ import type { Filter } from '../../ui/list/list-filters.tsx'
 import { ListFrame } from '../../ui/list/list-frame.tsx'
 import { useList } from '../../ui/list/list-rows.ts'
 import { useListState } from '../../ui/list/list-state.ts'
-import { BatchActions } from './batch-actions.tsx'
+import { BatchActions, batchLines } from './batch-actions.tsx'
 import { useBatchColumns } from './batch-columns.tsx'
 import { RefreshButton } from './refresh.tsx'
 import { texts } from './texts.ts'
+
+const StartBatchDialog = lazy(async () => ({ default: (await import('./start-batch.tsx')).StartBatchDialog }))
 
 /** Batches of the last 30 days; for admins those of everybody. */
 export function Screen() {
@@ -23,6 +26,7 @@ export function Screen() {
   const query = isAdmin ? { ...own, channel_id, username } : own
   const list = useList(isAdmin ? 'GET /api/batch/' : 'GET /api/batch/self', { query }, { every: everyWhileOpen })
   const address = `${useServerAddress()}/v1/batches`
+  const [isStarting, setStarting] = useState(false)
 
   return (
     <ListFrame
@@ -35,8 +39,15 @@ export function Screen() {
       filters={useInputs(isAdmin)}
       rowActions={(row) => <BatchActions row={row} isAdmin={isAdmin} />}
       empty={{ icon: <IconStack2 />, title: say('batchesEmpty'), hint: say('batchesEmptyHint', { address }) }}
-      actions={<RefreshButton lines={['GET /api/batch/', 'GET /api/batch/self']} />}
-    />
+      actions={<RefreshButton lines={batchLines} />}
+      add={{ label: say('startBatch'), onClick: () => setStarting(true) }}
+    >
+      {isStarting && (
+        <Suspense>
+          <StartBatchDialog onClose={() => setStarting(false)} />
+        </Suspense>
+      )}
+    </ListFrame>
   )
 }
 

@@ -1,5 +1,6 @@
-import { IconTrash } from '@tabler/icons-react'
+import { IconDownload, IconTrash } from '@tabler/icons-react'
 import type { StoredFile } from '../../../contract/entities/stored-file.ts'
+import { downloadFromRelay } from '../../lib/call-relay.ts'
 import { useText } from '../../lib/i18n.ts'
 import { useWrite } from '../../lib/query.ts'
 import { useSession } from '../../lib/session.ts'
@@ -9,7 +10,7 @@ import { texts } from './texts.ts'
 
 export const fileLines = ['GET /api/file/', 'GET /api/file/self', 'GET /api/file/usage', 'GET /api/file/self/usage'] as const
 
-/** What can be done with a file. */
+/** What can be done with a file: its owner may download it, and an admin delete it too. */
 export function FileActions({ row }: { row: StoredFile }) {
   const say = useText(texts)
   const isOwn = useSession()?.id === row.user_id
@@ -19,6 +20,17 @@ export function FileActions({ row }: { row: StoredFile }) {
     success: say('fileDeleted'),
   })
   const actions: RowAction[] = [
+    ...(isOwn
+      ? [
+          {
+            label: say('download'),
+            icon: <IconDownload {...actionIcon} />,
+            primary: true,
+            disabled: row.state !== 'kept',
+            onClick: () => downloadFromRelay(`/pg/files/${id}/content`, row.filename || id),
+          },
+        ]
+      : []),
     {
       label: say('deleteFile'),
       icon: <IconTrash {...actionIcon} />,

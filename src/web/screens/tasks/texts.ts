@@ -93,6 +93,7 @@ export const texts = defineTexts({
   ],
   endpoint: ['接口', 'Endpoint'],
   batchStarted: ['批处理 {id} 已提交', 'Batch {id} was ordered'],
+  batchRefused: ['批处理未提交。第 {line} 行：{reason}', 'The batch was not ordered. Request {line}: {reason}'],
   batchesEmpty: ['还没有批处理', 'No batches yet'],
   batchesEmptyHint: [
     '用令牌向 {address} 提交批处理，批处理会显示在这里。',

@@ -4,7 +4,10 @@ import { readGeminiPath } from '../../protocols/gemini-generate/path.ts'
 /** The paths of batches at vendors, beside the table of `endpoints.ts`. */
 
 /** A call about batches. Ids are those of this site. */
-export type BatchCall = { readonly dialect: FileDialect } /** The model is in the path of Gemini's alone. */ & (
+export type BatchCall = {
+  readonly dialect: FileDialect
+  readonly from: 'token' | 'session'
+} /** The model is in the path of Gemini's alone. */ & (
   | { readonly action: 'create'; readonly model?: string }
   | { readonly action: 'list' }
   | { readonly action: 'read' | 'cancel' | 'results' | 'delete'; readonly id: string }
@@ -39,6 +42,9 @@ const routes: readonly Route[] = [
     { ...gemini, method: 'POST', path: `${version}/batches/{id}:cancel`, action: 'cancel' },
     { ...gemini, method: 'DELETE', path: `${version}/batches/{id}`, action: 'delete' },
   ]),
+  { ...openai, method: 'POST', path: '/pg/batches', action: 'create' },
+  // Of batches of every dialect; errors are written as OpenAI's.
+  { ...openai, method: 'GET', path: '/pg/batches/{id}/results', action: 'results' },
 ]
 
 const ordersAtGemini = 'batchGenerateContent'
@@ -66,7 +72,7 @@ export function findBatchCall(
   if (ordered?.method === ordersAtGemini) {
     const { model } = ordered
     return method === 'POST'
-      ? { batchCall: { dialect: 'gemini', action: 'create', model } }
+      ? { batchCall: { dialect: 'gemini', from: 'token', action: 'create', model } }
       : { allowed: 'POST', dialect: 'gemini' }
   }
   const isOfGoogle = caller === 'gemini' && path.startsWith('/v1/batches')
@@ -80,8 +86,9 @@ export function findBatchCall(
   const { dialect } = first
   const found = fitting.find((route) => route.method === method)
   if (!found) return { dialect, allowed: fitting.map((route) => route.method).join(', ') }
+  const from = path.startsWith('/pg/') ? 'session' : 'token'
   // The path of an action with an id has one.
-  return { batchCall: { dialect, action: found.action, ...(found.id === '' ? {} : { id: found.id }) } as BatchCall }
+  return { batchCall: { dialect, from, action: found.action, ...(found.id === '' ? {} : { id: found.id }) } as BatchCall }
 }
 
 /** The id in a path of this form, '' where the form has none; undefined for other paths. */

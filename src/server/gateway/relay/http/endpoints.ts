@@ -43,9 +43,9 @@ export type Endpoint = { readonly path: string; readonly dialect: Dialect } & (
   /** Orders or reads a drawing, a piece of music or clips. */
   | { readonly kind: 'task'; readonly taskCall: TaskCall; readonly from: 'token' | 'session' }
   /** Stores, lists, reads or deletes files at vendors. */
-  | { readonly kind: 'file'; readonly fileCall: FileCall }
+  | { readonly kind: 'file'; readonly fileCall: FileCall; readonly from: 'token' | 'session' }
   /** Orders, lists, reads or cancels batches at vendors. */
-  | { readonly kind: 'batch'; readonly batchCall: BatchCall }
+  | { readonly kind: 'batch'; readonly batchCall: BatchCall; readonly from: 'token' | 'session' }
   | { readonly kind: 'not-offered' }
   | {
       readonly kind: 'unknown'
@@ -253,7 +253,8 @@ function fileDialect(headers: IncomingHttpHeaders): FileDialect {
 
 function fileEndpoint(method: string, path: string, found: NonNullable<ReturnType<typeof findFileCall>>): Endpoint | WrongMethod {
   if ('allowed' in found) return { wrongMethod: method, allowed: found.allowed, dialect: found.dialect }
-  return { path, dialect: found.fileCall.dialect, kind: 'file', fileCall: found.fileCall }
+  const { fileCall } = found
+  return { path, dialect: fileCall.dialect, kind: 'file', fileCall, from: fileCall.from }
 }
 
 function batchEndpoint(
@@ -262,7 +263,8 @@ function batchEndpoint(
   found: NonNullable<ReturnType<typeof findBatchCall>>,
 ): Endpoint | WrongMethod {
   if ('allowed' in found) return { wrongMethod: method, allowed: found.allowed, dialect: found.dialect }
-  return { path, dialect: found.batchCall.dialect, kind: 'batch', batchCall: found.batchCall }
+  const { batchCall } = found
+  return { path, dialect: batchCall.dialect, kind: 'batch', batchCall, from: batchCall.from }
 }
 
 const keptResponse =

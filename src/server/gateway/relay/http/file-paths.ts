@@ -3,7 +3,7 @@ import type { FileDialect } from '../../protocols/format.ts'
 /** The paths of files at vendors, beside the table of `endpoints.ts`. */
 
 /** A call about files. `open`, `part`, `complete` and `cancel` are OpenAI's uploads in parts. Ids are those of this site. */
-export type FileCall = { readonly dialect: FileDialect } & (
+export type FileCall = { readonly dialect: FileDialect; readonly from: 'token' | 'session' } & (
   | { readonly action: 'upload' | 'list' | 'open' }
   | { readonly action: 'read' | 'content' | 'delete' | 'part' | 'complete' | 'cancel'; readonly id: string }
 )
@@ -35,6 +35,7 @@ const routes: readonly Route[] = [
   { method: 'GET', path: '/v1beta/files/{id}:download', action: 'content' },
   { method: 'GET', path: '/v1beta/files/{id}', action: 'read' },
   { method: 'DELETE', path: '/v1beta/files/{id}', action: 'delete' },
+  { method: 'GET', path: '/pg/files/{id}/content', action: 'content' },
 ]
 
 /** Every one of these paths as `METHOD /path`. */
@@ -54,11 +55,19 @@ export function findFileCall(
     return id === undefined ? [] : [{ ...route, id }]
   })
   if (fitting.length === 0) return undefined
-  const dialect = dialectOf(path, caller)
+  const [{ id = '' } = {}] = fitting
+  const from = path.startsWith('/pg/') ? 'session' : 'token'
+  const dialect = from === 'session' ? dialectOfId(id) : dialectOf(path, caller)
   const found = fitting.find((route) => route.method === method)
   if (!found) return { dialect, allowed: [...new Set(fitting.map((route) => route.method))].join(', ') }
   // The path of an action with an id has one.
-  return { fileCall: { dialect, action: found.action, id: found.id } as FileCall }
+  return { fileCall: { dialect, from, action: found.action, id: found.id } as FileCall }
+}
+
+/** The console names a file by its id alone, whose form tells the dialect. */
+function dialectOfId(id: string): FileDialect {
+  if (id.startsWith('file_')) return 'anthropic'
+  return id.startsWith('file-') ? 'openai' : 'gemini'
 }
 
 function dialectOf(path: string, caller: FileDialect): FileDialect {
