@@ -320,6 +320,7 @@ export const screens: readonly Screen[] = [
     label: { zh: '文件', en: 'Files' },
     icon: IconFiles,
     nav: { group: 'records' },
+    roles: [],
     load: () => import('./screens/tasks/files.tsx'),
   },
   {
