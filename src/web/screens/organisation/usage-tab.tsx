@@ -90,7 +90,7 @@ function useColumns({ by, from, to, cost: total }: Shown): Column<UsageRow>[] {
       ...{ key: 'name', title: say(by), heads: true, fill: true, width: 160 },
       cell: (row) =>
         filter && mayOpen && row.name !== '' ? (
-          <Anchor component={Link} to="/log" search={{ [filter]: row.name, from, to }} size="sm">
+          <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/log" search={{ [filter]: row.name, from, to }} />}>
             {row.name}
           </Anchor>
         ) : (
