@@ -272,7 +272,10 @@ describe('over two nodes with Redis', async () => {
     await limitModels(a, { count: 60, minutes: 10 })
     await eventually('the other node has heard of it', () => b.app.options.current.ModelRequestRateLimitEnabled)
 
-    const all = await Promise.all(Array.from({ length: 1000 }, (_, n) => ask(n % 2 ? a : b, key, chat())))
+    // A thousand at once keep this process, in which all parts run, from its connections to Redis for too long on a busy machine.
+    const all: Awaited<ReturnType<typeof ask>>[] = []
+    for (let round = 0; round < 10; round++)
+      all.push(...(await Promise.all(Array.from({ length: 100 }, (_, n) => ask(n % 2 ? a : b, key, chat())))))
     const passed = all.filter(({ status }) => status !== 429)
     expect(passed).toHaveLength(60)
     // On a busy machine the hold of an admitted request may time out.
