@@ -142,7 +142,7 @@ anyDatabase('a server', (_fresh, kind) => {
     const canary = canaryOf(ada)
     const before = await everything(ada)
     const inConsole: Record<string, readonly Attempt[]> = {
-      'DELETE /api/file/self/:id': [[(id) => [`DELETE /api/file/self/${id}`], file]],
+      'DELETE /api/file/self/:file_id': [[(id) => [`DELETE /api/file/self/${id}`], file]],
       'GET /api/token/:id': [[(id) => [`GET /api/token/${id}`], token]],
       'DELETE /api/token/:id': [[(id) => [`DELETE /api/token/${id}`], token]],
       'PUT /api/token/:id/recording': [

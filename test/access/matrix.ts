@@ -200,7 +200,7 @@ const addresses = {
     /api/batch/self/lines/export.csv            GET
     /api/batch/self/cancel                      POST
     /api/file/self                              GET
-    /api/file/self/:id                          DELETE
+    /api/file/self/:file_id                     DELETE
     /api/file/self/usage                        GET
     /api/file/self/export.csv                   GET
     /api/video/self                             GET
@@ -366,7 +366,7 @@ const addresses = {
     /api/batch/lines                            GET
     /api/batch/lines/export.csv                 GET
     /api/file/                                  GET
-    /api/file/:id                               DELETE
+    /api/file/:file_id                          DELETE
     /api/file/usage                             GET
     /api/file/export.csv                        GET
     /api/video/                                 GET

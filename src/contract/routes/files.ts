@@ -6,7 +6,7 @@ import { routes } from '../route.ts'
 const filters = { file_id: queryText, filename: queryText, purpose: queryText }
 const ofEverybody = { channel_id: queryInt, username: queryText }
 const zone = { time_zone: queryText }
-const fileParams = z.object({ id: z.string().max(100) })
+const fileParams = z.object({ file_id: z.string().max(100) })
 const filesFile = { type: 'text/csv', fileName: 'files.csv' } as const
 
 export const fileRoutes = routes({
@@ -47,13 +47,13 @@ export const fileRoutes = routes({
     reply: z.string(),
     text: filesFile,
   },
-  'DELETE /api/file/:id': {
+  'DELETE /api/file/:file_id': {
     access: 'admin',
     summary: 'Delete a file of a user of a lower role, here and at its vendor',
     params: fileParams,
     reply: z.null(),
   },
-  'DELETE /api/file/self/:id': {
+  'DELETE /api/file/self/:file_id': {
     access: 'user',
     summary: 'Delete an own file, here and at its vendor',
     params: fileParams,

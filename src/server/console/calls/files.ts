@@ -28,12 +28,12 @@ export const fileHandlers: Handlers<typeof fileRoutes, Context> = {
   'GET /api/file/self/export.csv': (context, { query: { time_zone: timeZone, ...asked } }) =>
     exportFiles(context.app, { filter: { ...asked, ...ofCaller(context) }, timeZone }),
 
-  async 'DELETE /api/file/:id'(context, { params: { id } }) {
+  async 'DELETE /api/file/:file_id'(context, { params: { file_id: id } }) {
     await deleteFileOfUser(context.app, requireCaller(context), id)
     return null
   },
 
-  async 'DELETE /api/file/self/:id'(context, { params: { id } }) {
+  async 'DELETE /api/file/self/:file_id'(context, { params: { file_id: id } }) {
     await deleteOwnFile(context.app, { id, ...ofCaller(context) })
     return null
   },

@@ -15,7 +15,7 @@ export function FileActions({ row }: { row: StoredFile }) {
   const say = useText(texts)
   const isOwn = useSession()?.id === row.user_id
   const { file_id: id } = row
-  const remove = useWrite(isOwn ? 'DELETE /api/file/self/:id' : 'DELETE /api/file/:id', {
+  const remove = useWrite(isOwn ? 'DELETE /api/file/self/:file_id' : 'DELETE /api/file/:file_id', {
     invalidates: fileLines,
     success: say('fileDeleted'),
   })
@@ -37,7 +37,7 @@ export function FileActions({ row }: { row: StoredFile }) {
       danger: true,
       disabled: row.state !== 'kept' && row.state !== 'lost',
       ask: { title: say('deleteFile'), object: row.filename || id, body: say('deleteFileBody') },
-      onClick: () => remove.mutate({ params: { id } }),
+      onClick: () => remove.mutate({ params: { file_id: id } }),
     },
   ]
   return <RowActions name={row.filename || id} actions={actions} />
