@@ -149,6 +149,8 @@ it('is published by hand only where one transaction is not the whole change', ()
     .filter((path) => readFileSync(new URL(path, server), 'utf8').includes('bus.publish('))
   expect(publishing.sort()).toEqual([
     'base/options/change.ts',
+    // The charges of a batch may exhaust its token, in a transaction of the ledger.
+    'gateway/batches/order.ts',
     // One commit has the charges of many requests, which exhaust tokens.
     'money/ledger/postgres/postgres-store.ts',
     'money/ledger/sqlite/sqlite-store.ts',
