@@ -10,7 +10,7 @@ import { go, readMessage, settled, stepMs } from './stage.ts'
 
 const model = 'gpt-4o-mini'
 /** Pages that lead elsewhere at once, or show nothing without a link from elsewhere. */
-const elsewhere: readonly string[] = ['/login', '/register', '/reset', '/user/reset', '/chat', '/chat2link']
+const elsewhere: readonly string[] = ['/login', '/register', '/sso', '/reset', '/user/reset', '/chat', '/chat2link']
 
 let server: TestServer
 let upstream: FakeUpstream

@@ -100,7 +100,9 @@ async function look(page: Page, { language, folderName, name, fullPage }: Pictur
 
 /** Screens that redirect immediately. */
 function leadsOn(screen: string, level: number): boolean {
-  return screen.startsWith('/oauth/') || screen.startsWith('/chat') || (level > 0 && ['/login', '/register'].includes(screen))
+  return (
+    screen.startsWith('/oauth/') || screen.startsWith('/chat') || (level > 0 && ['/login', '/register', '/sso'].includes(screen))
+  )
 }
 
 /** The theme is one attribute of the page, so both are checked without loading the page twice. */
